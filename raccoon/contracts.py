@@ -1,0 +1,229 @@
+"""The records and protocols that every layer shares. Batch first; numpy only, so that importing this costs nothing.
+
+Points of view
+--------------
+``Boards`` is ``int8[N, 2, 25]``: slot 1 is the side on roll, slot 0 the other side. Each side counts from its own
+ace point: index ``i`` is its point ``i + 1``, index 24 its bar; checkers borne off are implied (15 minus the sum).
+An *afterstate* is the board after a whole turn, already swapped: the opponent of the mover sits in slot 1, so its
+value to the mover is minus its value to the side on roll.
+
+Two scales, never mixed in one variable: ``value`` is money equity / 3 in [-1, 1]; ``points`` is money points at cube 1.
+Plies are GNUBG's: 0 is a static evaluation of the afterstates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "CENTRED",
+    "OPPONENT",
+    "OUTCOME_POINTS",
+    "OWNED",
+    "Boards",
+    "Cubes",
+    "Engine",
+    "Evaluator",
+    "Figure",
+    "Observer",
+    "Player",
+    "RaccoonError",
+    "Report",
+    "Search",
+    "SearchResult",
+    "Step",
+    "Turns",
+]
+
+Boards = NDArray[np.int8]
+"""``int8[N, 2, 25]``, see the module docstring."""
+
+OUTCOME_POINTS: NDArray[np.float64] = np.array([1.0, 2.0, 3.0, -1.0, -2.0, -3.0])
+"""Points of ``probs6 = [win, win_g, win_bg, lose, lose_g, lose_bg]`` (exclusive, sums to 1) to the side on roll."""
+
+CENTRED, OWNED, OPPONENT = 0, 1, -1
+"""Cube owner seen from the side on roll."""
+
+
+class RaccoonError(ValueError):
+    """Input that cannot be used. The message names the key, file or value and says what to do about it."""
+
+
+@dataclass(frozen=True)
+class Cubes:
+    """Cube of each row, seen from the side on roll: ``value int32[N]``, ``owner int8[N]`` (CENTRED, OWNED, OPPONENT)."""
+
+    value: NDArray[np.int32]
+    owner: NDArray[np.int8]
+
+    @classmethod
+    def centred(cls, n: int) -> Cubes:
+        """``n`` centred cubes at 1."""
+        return cls(np.ones(n, np.int32), np.zeros(n, np.int8))
+
+    def take(self, rows: NDArray[Any]) -> Cubes:
+        """The cubes of the given rows (index array or mask)."""
+        return Cubes(self.value[rows], self.owner[rows])
+
+
+@dataclass(frozen=True)
+class Turns:
+    """Rows that wait for a checker play, enumerated once (by ``raccoon.env.movegen.enumerate_turns``).
+
+    ``boards int8[N, 2, 25]`` before the play (mover in slot 1), ``dice int8[N, 2]``, ``cubes``;
+    ``children int8[M, 2, 25]`` the distinct afterstates of all rows (opponent on roll), row ``i`` owning
+    ``children[offsets[i]:offsets[i + 1]]``, in a fixed order; ``offsets int64[N + 1]``. A dance has one child.
+    """
+
+    boards: Boards
+    dice: NDArray[np.int8]
+    cubes: Cubes
+    children: Boards
+    offsets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.boards)
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """Values of the children of a ``Turns``, on the value scale (equity / 3) and *to the mover*.
+
+    ``values float64[M]``; ``full bool[M]``: the children searched to full depth, the only ones that may be chosen;
+    ``evaluations``: engine evaluations used.
+    """
+
+    values: NDArray[np.float64]
+    full: NDArray[np.bool_]
+    evaluations: int
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """Static evaluation of pre-roll boards for the side on roll. Finished boards get their exact value."""
+
+    name: str
+    has_probs: bool
+    evaluations: int
+
+    def value(self, boards: Boards) -> NDArray[np.float32]:
+        """``float32[N]``: equity / 3 of pre-roll ``boards`` to the side on roll."""
+        ...
+
+    def probs6(self, boards: Boards) -> NDArray[np.float32]:
+        """``float32[N, 6]``: outcome distribution to the side on roll. Raises RaccoonError when not ``has_probs``."""
+        ...
+
+
+@runtime_checkable
+class Search(Protocol):
+    """Turns engine evaluations into values of the candidate plays."""
+
+    name: str
+
+    def values(self, turns: Turns, engine: Engine) -> SearchResult:
+        """Value of every child to the mover; see ``SearchResult``."""
+        ...
+
+
+@runtime_checkable
+class Player(Protocol):
+    """Makes every decision of one side, for many games at a time. Deterministic: no state between calls matters."""
+
+    name: str
+
+    def choose(self, turns: Turns) -> NDArray[np.int64]:
+        """``int64[N]``: for each row the index of the chosen child *within its row*."""
+        ...
+
+    def double(self, boards: Boards, cubes: Cubes) -> NDArray[np.bool_]:
+        """``bool[N]``: pre-roll, side on roll: double now?"""
+        ...
+
+    def take(self, boards: Boards, cubes: Cubes) -> NDArray[np.bool_]:
+        """``bool[N]``: the doubler is on roll on ``boards`` (slot 1); does its opponent, this player, take?"""
+        ...
+
+
+@dataclass(frozen=True)
+class Step:
+    """What the match runner shows observers at one roll of many games, before the plays are made.
+
+    ``games int64[N]`` global game indices; ``roll int64[N]`` roll number within the game (0 = opening roll);
+    ``mover int8[N]`` index of the player on roll (0 = player, 1 = opponent); ``boards`` pre-roll, mover in slot 1;
+    ``dice int8[N, 2]`` the roll; ``cubes`` at the roll.
+    """
+
+    games: NDArray[np.int64]
+    roll: NDArray[np.int64]
+    mover: NDArray[np.int8]
+    boards: Boards
+    dice: NDArray[np.int8]
+    cubes: Cubes
+
+
+class Observer(Protocol):
+    """Watches the match runner. It never changes a game and draws no dice."""
+
+    def rolled(self, step: Step) -> None:
+        """After the dice of every live game are known, before the plays."""
+        ...
+
+    def played(self, step: Step, turns: Turns, chosen: NDArray[np.int64]) -> None:
+        """After the plays: ``turns`` row-aligned with ``step``; ``chosen int64[N]`` index within each row."""
+        ...
+
+    def finished(self, games: NDArray[np.int64], points: NDArray[np.int64]) -> None:
+        """Games that just ended and their points to player 0 (cube included); 0 when the turn cap stopped a game."""
+        ...
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A named number: ``value`` with its 95% interval ``[lo, hi]`` (None where it has none) over ``n`` observations."""
+
+    value: float
+    lo: float | None = None
+    hi: float | None = None
+    n: int | None = None
+
+
+@dataclass
+class Report:
+    """The result of one measurement; ``raccoon.eval.report.write`` turns it into files.
+
+    ``tables`` maps a title to a list of rows (dicts with the same keys). ``plots`` maps a file stem to a function
+    that draws on a matplotlib Figure; they are drawn when the report is written and are not part of the JSON.
+    """
+
+    evaluator: str
+    player: str
+    opponent: str | None
+    seed: int
+    seconds: float
+    figures: dict[str, Figure] = field(default_factory=dict)
+    tables: dict[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    plots: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+
+
+@runtime_checkable
+class Evaluator(Protocol):
+    """A measurement of a player, alone or against an opponent.
+
+    ``player`` and ``opponent`` are plain config nodes (``_target_`` and arguments); they are built by
+    ``raccoon.build.build`` where they are used, which may be a worker process.
+    """
+
+    name: str
+
+    def run(self, player: Mapping[str, Any], opponent: Mapping[str, Any] | None, run_dir: Path, seed: int) -> Report:
+        """Measure. Partial results live in ``run_dir`` so that an interrupted run continues where it stopped."""
+        ...

@@ -1,0 +1,76 @@
+"""Atomic files: written under a temporary name in the same folder, flushed, then renamed. A reader never sees half."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from raccoon.contracts import RaccoonError
+
+__all__ = ["atomic", "read_json", "write_arrays", "write_json", "write_text"]
+
+
+@contextlib.contextmanager
+def atomic(path: Path | str) -> Iterator[IO[bytes]]:
+    """Open a temporary file for writing; rename it to ``path`` on success, delete it on any error.
+
+    Raises RaccoonError naming ``path`` when the disk is full or the folder cannot be written.
+    """
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(temporary, "wb") as handle:
+            yield handle
+            handle.flush()
+            os.fsync(handle.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise RaccoonError(f"{path}: cannot be written ({error.strerror or error}); free some space or name another folder") from error
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
+
+
+def write_text(path: Path | str, text: str) -> None:
+    """Write UTF-8 text atomically."""
+    with atomic(path) as handle:
+        handle.write(text.encode())
+
+
+def write_json(path: Path | str, data: Any) -> None:
+    """Write indented JSON atomically (numpy scalars allowed)."""
+    write_text(path, json.dumps(data, indent=2, default=_plain) + "\n")
+
+
+def read_json(path: Path | str) -> Any:
+    """Read JSON; raises RaccoonError naming the file when it is missing or broken."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise RaccoonError(f"{path}: not readable as JSON ({error})") from error
+
+
+def write_arrays(path: Path | str, arrays: Mapping[str, Any]) -> None:
+    """Write a dict of arrays as ``.npz`` atomically."""
+    with atomic(path) as handle:
+        np.savez(handle, allow_pickle=False, **{key: np.asarray(value) for key, value in arrays.items()})
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"not JSON: {type(value).__name__}")
