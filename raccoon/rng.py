@@ -41,7 +41,8 @@ def hash64(seed: int, purpose: str, *index: ArrayLike) -> NDArray[np.uint64]:
 
 def generator(seed: int, purpose: str, *index: int) -> np.random.Generator:
     """A numpy generator of its own for (seed, purpose, index)."""
-    return np.random.Generator(np.random.Philox(np.random.SeedSequence([seed, _purpose(purpose), *index])))
+    # SeedSequence pads with zeros, so [a] and [a, 0] are one seed: the number of indices goes in too.
+    return np.random.Generator(np.random.Philox(np.random.SeedSequence([seed % 2**64, _purpose(purpose), len(index), *index])))
 
 
 def torch_seed(seed: int, purpose: str, *index: int) -> int:
