@@ -1,0 +1,54 @@
+"""Dice that depend on nothing but (seed, game, roll): one counter-based stream, so games do not depend on batching.
+
+The opening has 30 equally likely outcomes (who starts x 15 unequal rolls), in OpenSpiel's order: outcome ``k`` is pair
+``k // 2`` of 12, 13, .., 16, 23, .., 56 and seat ``k % 2`` starts. Every later roll is one of 36.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raccoon.contracts import RaccoonError
+from raccoon.rng import hash64
+
+__all__ = ["OPENING_MODES", "OPENING_PAIRS", "STRATUM_GAMES", "opening", "rolls"]
+
+OPENING_PAIRS: NDArray[np.int8] = np.array([(a, b) for a in range(1, 7) for b in range(a + 1, 7)], np.int8)
+"""``int8[15, 2]``: the unequal rolls, low die first."""
+
+OPENING_MODES = ("random", "stratified")
+STRATUM_GAMES = 60
+"""Games in which stratified openings show each of the 30 outcomes to each seating exactly once."""
+
+
+def _below(hashes: NDArray[np.uint64], n: int) -> NDArray[np.int64]:
+    """Hashes scaled to 0..n-1 by the high product (bias below n / 2**32)."""
+    return ((hashes >> np.uint64(32)) * np.uint64(n) >> np.uint64(32)).astype(np.int64)
+
+
+def rolls(seed: int, games: NDArray[Any], roll: NDArray[Any]) -> NDArray[np.int8]:
+    """``int8[N, 2]``: dice of roll number ``roll[i] >= 1`` of game ``games[i]``, uniform over 36 outcomes."""
+    outcome = _below(hash64(seed, "dice", games, roll), 36)
+    return np.stack([outcome // 6 + 1, outcome % 6 + 1], axis=1).astype(np.int8)
+
+
+def opening(seed: int, games: NDArray[Any], mode: str = "random") -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+    """``(seat int8[N], dice int8[N, 2])``: which seat starts and with what roll.
+
+    ``stratified``: games ``2j`` and ``2j + 1`` (the two seatings) share an outcome, and every ``STRATUM_GAMES`` games
+    show all 30 outcomes to both seatings, in a random order drawn for each such block. Each game alone is uniform over
+    the 30, so the estimate stays unbiased for any number of games. Raises RaccoonError for another mode.
+    """
+    games = np.asarray(games, np.int64)
+    if mode == "random":
+        outcome = _below(hash64(seed, "opening", games), 30)
+    elif mode == "stratified":
+        block, inverse = np.unique(games // STRATUM_GAMES, return_inverse=True)
+        order = np.argsort(hash64(seed, "opening order", block[:, None], np.arange(30)[None]), axis=1, kind="stable")
+        outcome = order[inverse, (games % STRATUM_GAMES) // 2]
+    else:
+        raise RaccoonError(f"openings={mode!r}: choose one of {', '.join(OPENING_MODES)}")
+    return (outcome % 2).astype(np.int8), OPENING_PAIRS[outcome // 2]

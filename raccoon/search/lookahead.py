@@ -1,0 +1,105 @@
+"""Static choice (GNUBG's 0-ply): value every afterstate of a turn, negate, compare. This is what picks moves.
+
+Leaves are deduplicated over the whole batch; finished leaves get their exact value and are never evaluated. A double
+is optimised over all its half-moves at once (``joint``). The ``greedy`` way, kept for comparison, fixes the first two
+half-moves by the static value of the board in between - a board no net is trained on, since the mover still owes
+half-moves of a known die - and then picks the rest; it concedes equity on doubles and is identical on other rolls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raccoon.contracts import Boards, Engine, RaccoonError, SearchResult, Turns
+from raccoon.env.board import terminal_points
+from raccoon.env.codec import unique_boards
+from raccoon.env.encoder import Encoder
+
+__all__ = ["Doubles", "Leaves", "StaticSearch", "child_values", "encode_pre_roll", "enumerate_leaves", "leaf_values", "terminal_value"]
+
+Doubles = Literal["joint", "greedy"]
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """Distinct boards to evaluate for the children of a batch.
+
+    ``boards int8[U, 2, 25]`` unfinished and distinct; ``index int64[M]``: the leaf of each child, -1 where the child
+    is finished; ``exact float64[M]``: value to the mover of finished children, 0 elsewhere.
+    """
+
+    boards: Boards
+    index: NDArray[np.int64]
+    exact: NDArray[np.float64]
+
+
+def terminal_value(children: Boards) -> NDArray[np.float64]:
+    """``float64[M]``: exact value (points / 3) of finished afterstates to the side that just moved; 0 while the game is on."""
+    return -terminal_points(children).astype(np.float64) / 3.0
+
+
+def enumerate_leaves(children: Boards) -> Leaves:
+    """Split afterstates ``int8[M, 2, 25]`` into exact ones and distinct boards that an engine must evaluate."""
+    exact = terminal_value(children)
+    live = exact == 0
+    if live.all():
+        first, inverse = unique_boards(children)
+        return Leaves(children[first], inverse, exact)
+    index = np.full(len(children), -1, np.int64)
+    rest = children[live]
+    if len(rest) == 0:
+        return Leaves(rest, index, exact)
+    first, inverse = unique_boards(rest)
+    index[live] = inverse
+    return Leaves(rest[first], index, exact)
+
+
+def encode_pre_roll(boards: Boards, encoder: Encoder) -> NDArray[np.float32]:
+    """``float32[N, C, 2, 12]``: what a value head sees of ``boards``, from the side on roll (slot 1), dice cleared.
+
+    An afterstate is encoded from the opponent's side, which is on roll in it; its value is negated for the mover.
+    """
+    return encoder.encode(boards)
+
+
+def leaf_values(leaves: Leaves, engine: Engine) -> NDArray[np.float64]:
+    """``float64[M]``: static value of every child to the mover."""
+    if len(leaves.boards) == 0:
+        return leaves.exact.copy()
+    to_opponent = np.asarray(engine.value(leaves.boards), np.float64)
+    return np.where(leaves.index < 0, leaves.exact, -to_opponent[leaves.index])
+
+
+def child_values(turns: Turns, engine: Engine, doubles: Doubles = "joint") -> SearchResult:
+    """Value of every child to the mover (value scale) and which children may be chosen.
+
+    ``joint``: all. ``greedy``: on a double only those behind the best first half; see the module docstring.
+    """
+    leaves = enumerate_leaves(turns.children)
+    values = leaf_values(leaves, engine)
+    used = len(leaves.boards)
+    full = np.ones(len(values), bool)
+    if doubles == "greedy":
+        from raccoon.search.greedy import behind_best_half
+
+        full, more = behind_best_half(turns, engine)
+        used += more
+    return SearchResult(values, full, used)
+
+
+class StaticSearch:
+    """No lookahead beyond the turn itself. ``doubles``: ``joint`` (right) or ``greedy`` (for comparison)."""
+
+    def __init__(self, doubles: Doubles = "joint") -> None:
+        if doubles not in ("joint", "greedy"):
+            raise RaccoonError(f"search.doubles={doubles!r}: choose joint or greedy")
+        self.doubles: Doubles = doubles
+        self.name = "static" if doubles == "joint" else "static-greedy"
+
+    def values(self, turns: Turns, engine: Engine) -> SearchResult:
+        """See ``child_values``."""
+        return child_values(turns, engine, self.doubles)
