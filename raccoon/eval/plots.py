@@ -1,0 +1,121 @@
+"""Plots that several evaluators share. Each function returns what ``Report.plots`` holds: a function of a matplotlib Figure.
+
+Matplotlib's object interface only: no pyplot, no global state, nothing imported before a plot is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from raccoon.contracts import Figure
+
+__all__ = ["Draw", "bars", "convergence", "histogram", "running_interval", "scatter"]
+
+Draw = Callable[[Any], None]
+_COLOURS = ("#4c72b0", "#dd8452", "#55a868", "#c44e52", "#8172b3", "#937860")
+_POINTS = 20_000
+
+
+def bars(groups: Mapping[str, Figure], xlabel: str, title: str = "") -> Draw:
+    """Horizontal bars, one a group, with interval whiskers, the value and n beside each."""
+
+    def draw(canvas: Any) -> None:
+        axes = _axes(canvas, title, xlabel, "")
+        values = np.array([figure.value for figure in groups.values()], dtype=float)
+        ends = [(f.value if f.lo is None else f.lo, f.value if f.hi is None else f.hi) for f in groups.values()]
+        low, high = np.array(ends, dtype=float).reshape(-1, 2).T
+        places = np.arange(len(values))
+        axes.barh(places, values, xerr=np.maximum([values - low, high - values], 0), color=_COLOURS[0], capsize=3, height=0.65)
+        counts = ["" if f.n is None else f"\nn = {f.n:,}" for f in groups.values()]
+        axes.set_yticks(places, [name + count for name, count in zip(groups, counts, strict=True)])
+        axes.invert_yaxis()
+        span = float(np.nanmax(np.abs(high), initial=0.0)) or 1.0
+        for place, value, end in zip(places, values, high, strict=True):
+            axes.text(max(end, value) + 0.01 * span, place, f"{value:.2f}", va="center", fontsize=9)
+        axes.margins(x=0.1)
+
+    return draw
+
+
+def histogram(samples: Mapping[str, ArrayLike], xlabel: str, title: str = "", bins: int = 60) -> Draw:
+    """Histograms on shared bins, counts on a log axis (errors are mostly near zero)."""
+
+    def draw(canvas: Any) -> None:
+        axes = _axes(canvas, title, xlabel, "count")
+        arrays = {name: np.asarray(values, dtype=float) for name, values in samples.items()}
+        pooled = np.concatenate([*arrays.values(), np.zeros(1)])
+        edges = np.linspace(pooled.min(), pooled.max() or 1.0, bins + 1)
+        for colour, (name, values) in zip(_cycle(len(arrays)), arrays.items(), strict=True):
+            axes.hist(values, edges, histtype="stepfilled", alpha=0.55, color=colour, label=f"{name} (n = {len(values):,})")
+        axes.set_yscale("symlog", linthresh=1)
+        axes.legend(frameon=False)
+
+    return draw
+
+
+def scatter(x: ArrayLike, y: ArrayLike, xlabel: str, ylabel: str, title: str = "", diagonal: bool = True) -> Draw:
+    """Points of ``y`` against ``x`` (at most 20,000, evenly taken), with the line y = x."""
+
+    def draw(canvas: Any) -> None:
+        axes = _axes(canvas, title, xlabel, ylabel)
+        a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+        step = max(1, -(-len(a) // _POINTS))
+        axes.scatter(a[::step], b[::step], s=4, alpha=0.25, color=_COLOURS[0], linewidths=0, rasterized=True)
+        if diagonal and len(a):
+            ends = [float(min(a.min(), b.min())), float(max(a.max(), b.max()))]
+            axes.plot(ends, ends, color="black", linewidth=0.8, label="y = x")
+            axes.legend(frameon=False)
+
+    return draw
+
+
+def convergence(series: Mapping[str, ArrayLike], ylabel: str, title: str = "") -> Draw:
+    """Running mean and 95% band of each series against the number of observations; the axis fits the settled part."""
+
+    def draw(canvas: Any) -> None:
+        axes = _axes(canvas, title, "games", ylabel)
+        reach = [0.0]
+        for colour, (name, values) in zip(_cycle(len(series)), series.items(), strict=True):
+            n, mean, half = running_interval(values)
+            if len(n) == 0:
+                continue
+            axes.plot(n, mean, color=colour, linewidth=1.4, label=f"{name}: {mean[-1]:+.4f} ± {half[-1]:.4f}")
+            axes.fill_between(n, mean - half, mean + half, color=colour, alpha=0.2, linewidth=0)
+            settled = slice(len(n) // 10, None)
+            reach.append(float(np.max(np.abs(mean[settled]) + half[settled])))
+        axes.axhline(0.0, color="black", linewidth=0.8)
+        limit = 1.05 * max(reach) or 1.0
+        axes.set_ylim(-limit, limit)
+        axes.legend(frameon=False)
+
+    return draw
+
+
+def running_interval(x: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """``(n, mean, half)``: after each n = 2.. observations, their mean and the half width of its normal 95% interval."""
+    values = np.asarray(x, dtype=np.float64)
+    n = np.arange(1, len(values) + 1)
+    # Shifted by the overall mean: the running variance is then not the difference of two large sums.
+    shift = float(values.mean()) if len(values) else 0.0
+    centred = values - shift
+    mean = np.cumsum(centred) / n
+    variance = np.maximum(np.cumsum(centred**2) - n * mean**2, 0.0)[1:] / (n[1:] - 1)
+    return n[1:], mean[1:] + shift, float(special.ndtri(0.975)) * np.sqrt(variance / n[1:])
+
+
+def _axes(canvas: Any, title: str, xlabel: str, ylabel: str) -> Any:
+    axes = canvas.subplots()
+    axes.set(title=title, xlabel=xlabel, ylabel=ylabel)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(alpha=0.25)
+    axes.set_axisbelow(True)
+    return axes
+
+
+def _cycle(n: int) -> list[str]:
+    return [_COLOURS[i % len(_COLOURS)] for i in range(n)]
