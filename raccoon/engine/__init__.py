@@ -1,0 +1,33 @@
+"""Engines: static evaluation of pre-roll boards. The names below are imported when first used (some need torch)."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from raccoon.engine.base import EngineBase
+    from raccoon.engine.bearoff import BearoffEngine
+    from raccoon.engine.composite import CompositeEngine
+    from raccoon.engine.gnubg import GnubgEngine
+    from raccoon.engine.net import NetEngine
+    from raccoon.engine.random import RandomEngine
+    from raccoon.engine.sage import SageEngine
+
+__all__ = ["BearoffEngine", "CompositeEngine", "EngineBase", "GnubgEngine", "NetEngine", "RandomEngine", "SageEngine"]
+
+_HOMES = {
+    "BearoffEngine": "bearoff",
+    "CompositeEngine": "composite",
+    "EngineBase": "base",
+    "GnubgEngine": "gnubg",
+    "NetEngine": "net",
+    "RandomEngine": "random",
+    "SageEngine": "sage",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)

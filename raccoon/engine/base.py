@@ -1,0 +1,102 @@
+"""What every engine shares: input checks, exact finished games, one counter, both output forms."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raccoon.contracts import OUTCOME_POINTS, Boards, RaccoonError
+from raccoon.env import board as rules
+
+__all__ = ["EngineBase", "checked", "exact_probs6", "six_from_five"]
+
+
+class EngineBase:
+    """Implements ``Engine`` for subclasses, which see live, validated ``int8[L, 2, 25]`` boards only (L >= 1).
+
+    A subclass sets ``has_probs`` and overrides ``_probs6`` (float[L, 6]) when it is true, else ``_value``
+    (float[L], equity / 3 to the side on roll). An engine whose value is no function of its ``_probs6`` may override both.
+    """
+
+    has_probs: bool = True
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.evaluations = 0
+
+    def value(self, boards: Boards) -> NDArray[np.float32]:
+        """``float32[N]``: equity / 3 of pre-roll ``boards`` to the side on roll; finished boards are exact."""
+        boards = checked(boards)
+        points = rules.terminal_points(boards)
+        values = (points / 3.0).astype(np.float32)
+        live = np.flatnonzero(points == 0)
+        if live.size:
+            self.evaluations += live.size
+            values[live] = self._value(boards[live])
+        return values
+
+    def points(self, boards: Boards) -> NDArray[np.float64]:
+        """``float64[N]``: money points at cube 1 to the side on roll; finished boards are exactly -1, -2 or -3."""
+        boards = checked(boards)
+        points = rules.terminal_points(boards).astype(np.float64)
+        live = np.flatnonzero(points == 0)
+        if live.size:
+            self.evaluations += live.size
+            points[live] = self._points(boards[live])
+        return points
+
+    def probs6(self, boards: Boards) -> NDArray[np.float32]:
+        """``float32[N, 6]``: win, win_g, win_bg, lose, lose_g, lose_bg (exclusive) of the side on roll.
+
+        Raises RaccoonError when the engine only knows a scalar value.
+        """
+        if not self.has_probs:
+            raise RaccoonError(f"engine {self.name} knows no outcome probabilities; use one that does (a net with model/head=outcomes6)")
+        boards = checked(boards)
+        points = rules.terminal_points(boards)
+        probs = exact_probs6(points)
+        live = np.flatnonzero(points == 0)
+        if live.size:
+            self.evaluations += live.size
+            probs[live] = self._probs6(boards[live])
+        return probs
+
+    def _probs6(self, live: Boards) -> NDArray[np.floating]:
+        raise RaccoonError(f"engine {self.name} has has_probs=True but does not define _probs6")
+
+    def _value(self, live: Boards) -> NDArray[np.floating]:
+        """Value scale; by default the expectation of ``_probs6``."""
+        return self._probs6(live).astype(np.float64) @ OUTCOME_POINTS / 3.0
+
+    def _points(self, live: Boards) -> NDArray[np.floating]:
+        """Points scale, at the engine's own precision; by default three times ``_value``."""
+        return 3.0 * np.asarray(self._value(live), np.float64)
+
+
+def checked(boards: Boards) -> Boards:
+    """``boards`` as contiguous, legal ``int8[N, 2, 25]``; RaccoonError names the fault and, where there is one, the row."""
+    boards = rules.as_boards(boards)
+    rules.check(boards)
+    return boards
+
+
+def exact_probs6(points: NDArray[np.integer]) -> NDArray[np.float32]:
+    """One-hot ``float32[N, 6]`` of finished games (``points`` -3..3 to the side on roll); zero rows where points is 0."""
+    probs = np.zeros((len(points), 6), np.float32)
+    done = np.flatnonzero(points != 0)
+    size = np.abs(points[done]).astype(np.int64) - 1
+    probs[done, np.where(points[done] > 0, size, size + 3)] = 1.0
+    return probs
+
+
+def six_from_five(probs5: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Exclusive six ``float64[N, 6]`` from the cumulative five (win, win_g+, win_bg, lose_g+, lose_bg).
+
+    Differences, clipped at 0 and renormalised: evaluators give slightly inconsistent numbers now and then.
+    """
+    win, gammon, backgammon, lost_gammon, lost_backgammon = np.asarray(probs5, np.float64).T
+    six = np.stack(
+        [win - gammon, gammon - backgammon, backgammon, 1 - win - lost_gammon, lost_gammon - lost_backgammon, lost_backgammon], axis=1
+    )
+    np.maximum(six, 0.0, out=six)
+    return six / six.sum(axis=1, keepdims=True)

@@ -1,0 +1,177 @@
+"""GNU Backgammon as an engine: the only file that calls it.
+
+Two packages: ``gnubg_nn`` (``package="nn"``) evaluates without pruning; ``gnubg`` (``package="pruned"``) is the whole
+program, whose pruning nets make 1- and 2-ply several times faster and shift values by up to .005 points. Both take
+whatever they are given and answer with plausible numbers or die, so every board is validated first, finished games are
+scored here, and the native move chooser is asked at 0 ply only, on live boards with legal dice. Evaluations are cubeless.
+
+Weights, caches and settings are global to the process: use one process per worker.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from types import ModuleType
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raccoon.contracts import Boards, RaccoonError
+from raccoon.engine.base import EngineBase, checked, six_from_five
+from raccoon.engine.gnubg_levels import LEVELS, ply_of
+from raccoon.engine.rolls import PointsEngine, best_of_rolls
+from raccoon.env.board import terminal_points
+
+__all__ = ["LEVELS", "GnubgEngine", "best_move_equity", "candidate_equities", "level", "roll_values"]
+
+_PLIES = (0, 1, 2)
+_PACKAGES = {"nn": "gnubg_nn", "pruned": "gnubg"}
+_CHUNK = 256
+"""Boards converted at a time: a batch of any size needs memory for this many converted boards only."""
+_TO_POINTS = np.array([2.0, 1.0, 1.0, -1.0, -1.0])
+
+NativeBoards = Iterator[tuple[bytes, bytes]]
+Evaluate = Callable[[NativeBoards], list[tuple[float, ...]]]
+
+
+class GnubgEngine(EngineBase):
+    """GNUBG's cubeless evaluation at ``ply`` 0, 1 or 2 (its own numbering: 0 is the plain network).
+
+    ``package``: ``"nn"`` for full-width lookahead, ``"pruned"`` for the fast one; at 0 ply they agree to 1e-4.
+    Raises RaccoonError for another ply or package, or when the package is not installed.
+    """
+
+    def __init__(self, ply: int = 0, package: Literal["nn", "pruned"] = "nn", name: str | None = None) -> None:
+        if ply not in _PLIES or isinstance(ply, bool):
+            raise RaccoonError(f"engine.ply={ply!r}: GNUBG evaluates at 0, 1 or 2")
+        if package not in _PACKAGES:
+            raise RaccoonError(f"engine.package={package!r}: give nn or pruned")
+        super().__init__(name or f"gnubg{ply}" + ("-pruned" if package == "pruned" else ""))
+        self.ply = ply
+        self.package = package
+        self._evaluate = _nn(ply) if package == "nn" else _pruned(ply)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.ply, self.package, self.name)
+
+    def probs5(self, boards: Boards) -> NDArray[np.float64]:
+        """``float64[N, 5]``: GNUBG's cumulative (win, win_g+, win_bg, lose_g+, lose_bg) of the side on roll.
+
+        Finished boards are exact. Raises RaccoonError on illegal boards.
+        """
+        boards = checked(boards)
+        points = terminal_points(boards)
+        live = np.flatnonzero(points == 0)
+        out = np.stack([points > 0, points > 1, points > 2, points < -1, points < -2], axis=1).astype(np.float64)
+        if live.size:
+            self.evaluations += live.size
+            out[live] = self._probs5(boards[live])
+        return out
+
+    def roll_values(self, boards: Boards) -> NDArray[np.float64]:
+        """``float64[N, 21]``: see ``roll_values``, with this engine's evaluation."""
+        return best_of_rolls(boards, self)
+
+    def _probs5(self, live: Boards) -> NDArray[np.float64]:
+        return np.array(self._evaluate(_native_boards(live)), np.float64)
+
+    def _probs6(self, live: Boards) -> NDArray[np.float64]:
+        return six_from_five(self._probs5(live))
+
+    def _points(self, live: Boards) -> NDArray[np.float64]:
+        return self._probs5(live) @ _TO_POINTS - 1.0
+
+    def _value(self, live: Boards) -> NDArray[np.float64]:
+        return self._points(live) / 3.0
+
+
+def level(name: str, package: Literal["nn", "pruned"] = "nn") -> GnubgEngine:
+    """The engine of a named GNUBG level, ``beginner`` to ``grandmaster``; RaccoonError lists the names."""
+    return GnubgEngine(ply_of(name), package, name=name)
+
+
+def roll_values(boards: Boards, ply: int = 0, engine: PointsEngine | None = None) -> NDArray[np.float64]:
+    """``float64[N, 21]``: points to the mover after its best play of each roll, in ``movegen.ROLLS`` order.
+
+    Valued by GNUBG at ``ply``, or by ``engine``. A roll that ends the game counts exactly 1, 2 or 3; a dance is minus
+    the value of the swapped board. Raises RaccoonError on illegal or finished boards.
+    """
+    return best_of_rolls(boards, engine or _engine(ply))
+
+
+def best_move_equity(board: Boards, d1: int, d2: int, ply: int = 0) -> float:
+    """Points to the mover of ``board`` (``int8[2, 25]``, mover in slot 1) after its best whole-turn play of the roll.
+
+    At 0 ply by GNUBG's own move chooser; the board it lands on is evaluated again, because the numbers that come with
+    the move are wrong in races. Deeper plies go through ``candidate_equities`` (the chooser can kill the process).
+    Raises RaccoonError on an illegal or finished board or dice outside 1..6.
+    """
+    if ply != 0:
+        return max(points for _, points in candidate_equities(board, d1, d2, ply))
+    boards, (first, second) = _playable(board, d1, d2)
+    found = _module("nn").best_move(boards[0].tolist(), first, second, 0, list=1)[1]
+    child = boards[0, ::-1] if not found else _module("nn").board_from_position_key(found[0][0])
+    return -float(_engine(0).points(np.array(child, np.int8)[None])[0])
+
+
+def candidate_equities(board: Boards, d1: int, d2: int, ply: int = 0) -> list[tuple[Boards, float]]:
+    """Every distinct whole-turn play of a roll: ``(afterstate int8[2, 25], points to the mover)``, best first.
+
+    The four half-moves of a double are one play. Children that end the game count exactly 1, 2 or 3. Ties stay in
+    position-key order. Raises RaccoonError on an illegal or finished board or dice outside 1..6.
+    """
+    from raccoon.env.movegen import afterstates
+
+    boards, dice = _playable(board, d1, d2)
+    children, _ = afterstates(boards, np.array([dice], np.int64))
+    points = -_engine(ply).points(children)
+    return [(children[i], float(points[i])) for i in np.argsort(-points, kind="stable")]
+
+
+def _playable(board: Boards, d1: int, d2: int) -> tuple[Boards, tuple[int, int]]:
+    boards = checked(np.asarray(board)[None])
+    if terminal_points(boards)[0]:
+        raise RaccoonError("board: the game is over, there is no play to choose")
+    for die in (d1, d2):
+        if die not in range(1, 7):
+            raise RaccoonError(f"dice {d1}, {d2}: each die is 1 to 6")
+    return boards, (int(d1), int(d2))
+
+
+@lru_cache(maxsize=len(_PLIES))
+def _engine(ply: int) -> GnubgEngine:
+    return GnubgEngine(ply)
+
+
+def _native_boards(boards: Boards) -> NativeBoards:
+    """Boards in the form that the bindings read fastest: two ``bytes`` of 25 (counts are 0..15, so bytes hold them)."""
+    for start in range(0, len(boards), _CHUNK):
+        flat = boards[start : start + _CHUNK].tobytes()
+        for at in range(0, len(flat), 50):
+            yield flat[at : at + 25], flat[at + 25 : at + 50]
+
+
+def _nn(ply: int) -> Evaluate:
+    probabilities = _module("nn").probabilities
+    return lambda boards: [probabilities(board, ply) for board in boards]
+
+
+def _pruned(ply: int) -> Evaluate:
+    gnubg = _module("pruned")
+    # every flag is given: the package's default is Jacoby on, which makes gammons worthless while the cube is centred
+    cube = dict(gnubg.cube_info(1, -1, 0, 0, (0, 0), 0, 0)) | {"jacoby": 0, "gammonprice": ((1.0, 1.0), (1.0, 1.0))}
+    context = gnubg.eval_context(0, ply, 1, 1, 0.0)
+    # this binding reads lists and tuples only: anything else with a length ends the process
+    return lambda boards: [gnubg.evaluate([list(other), list(mine)], cube, context)[:5] for other, mine in boards]
+
+
+def _module(package: str) -> ModuleType:
+    module = _PACKAGES[package]
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        pip = module.replace("_", "-")
+        raise RaccoonError(f"engine.package={package}: Python package {pip} cannot be imported ({error}); pip install {pip}") from error

@@ -1,0 +1,35 @@
+"""Best play after each of the 21 rolls, valued by any engine: the sweep behind luck and exact backups."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raccoon.contracts import Boards
+from raccoon.env.codec import unique_boards
+from raccoon.env.movegen import afterstates_all_rolls
+
+__all__ = ["PointsEngine", "best_of_rolls"]
+
+
+class PointsEngine(Protocol):
+    """An engine that gives ``points(boards) -> float64[N]`` to the side on roll (``EngineBase`` does)."""
+
+    def points(self, boards: Boards) -> NDArray[np.float64]:
+        """Money points at cube 1 of pre-roll boards to the side on roll; finished boards exact."""
+        ...
+
+
+def best_of_rolls(boards: Boards, engine: PointsEngine) -> NDArray[np.float64]:
+    """``float64[N, 21]``: points to the mover after its best play of each roll, in ``movegen.ROLLS`` order.
+
+    Best by the engine's own value of the whole turn. A roll that ends the game counts exactly 1, 2 or 3; a dance is
+    minus the value of the swapped board. Raises RaccoonError on illegal or finished boards.
+    """
+    children, offsets = afterstates_all_rolls(boards)
+    first, inverse = unique_boards(children)
+    values = -engine.points(children[first])
+    best = np.maximum.reduceat(values[inverse], offsets[:-1]) if len(children) else np.zeros(0)
+    return best.reshape(-1, 21)
