@@ -1,0 +1,131 @@
+"""Builds objects from config nodes. The only caller of Hydra's ``instantiate``.
+
+A node is a plain dict (or DictConfig): ``_target_`` names a class or function, the other keys are its arguments.
+Targets come from an allow-list, so that a config file or a checkpoint cannot call anything else.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from raccoon.contracts import RaccoonError
+
+__all__ = ["allowed_prefixes", "build", "plain"]
+
+_BUILT_IN = ("raccoon.", "lightning.pytorch.", "torch.optim.")
+_CONTROL = frozenset({"_target_", "_partial_", "_convert_", "_recursive_", "_args_"})
+
+
+def allowed_prefixes() -> tuple[str, ...]:
+    """Module prefixes that a ``_target_`` may start with: Raccoon's own, two libraries, registered plugins."""
+    from raccoon.plugins import plugin_packages
+
+    return (*_BUILT_IN, *(f"{package}." for package in plugin_packages()))
+
+
+def plain(node: Any) -> Any:
+    """A DictConfig or ListConfig as resolved plain dicts and lists; anything else unchanged."""
+    from omegaconf import OmegaConf
+
+    return OmegaConf.to_container(node, resolve=True) if OmegaConf.is_config(node) else node
+
+
+def build(node: Mapping[str, Any], at: str = "", /, **extra: Any) -> Any:
+    """The object that ``node`` describes, nested nodes first; lists and dicts arrive as plain ones.
+
+    ``at`` is where the node sits in the config, for messages. ``extra`` are further arguments (already built objects
+    are welcome); they win over the node's. With ``_partial_: true`` the result is a ``functools.partial``.
+    A target that wants its nested nodes as they are says ``_recursive_: false``.
+
+    Raises RaccoonError naming the key: no or unknown target, arguments that the target does not accept or misses,
+    and whatever a constructor refuses.
+    """
+    node = plain(node)
+    if not isinstance(node, Mapping) or "_target_" not in node:
+        raise RaccoonError(f"{at or 'config'}: expected a node with _target_, got {node!r}")
+    node = {key: value for key, value in node.items() if key not in extra}
+    for path, inner, outermost in _nodes(node, at):
+        _check(path, inner, extra if outermost else {}, partial=bool(inner.get("_partial_")))
+    # extra never passes through OmegaConf, which would turn dataclasses and dicts into configs
+    made = _instantiate({**node, "_partial_": True}, at)
+    if node.get("_partial_"):
+        return functools.partial(made, **extra)
+    return _guarded(lambda: made(**extra), at or str(node["_target_"]))
+
+
+def _instantiate(node: Mapping[str, Any], at: str) -> Any:
+    from hydra.errors import InstantiationException
+    from hydra.utils import instantiate
+
+    def call() -> Any:
+        try:
+            return instantiate(node, _convert_="all")
+        except InstantiationException as error:
+            if isinstance(error.__cause__, RaccoonError):
+                raise error.__cause__ from error
+            if error.__cause__ is not None and not isinstance(error.__cause__, TypeError | ValueError | ImportError):
+                raise error.__cause__ from error
+            raise RaccoonError(f"{at or node['_target_']}: {error}") from error
+
+    return call()
+
+
+def _guarded(call: Any, where: str) -> Any:
+    try:
+        return call()
+    except RaccoonError:
+        raise
+    except ImportError as error:
+        raise RaccoonError(f"{where}: {error}; the package is not installed (see the extras in pyproject.toml)") from error
+
+
+def _nodes(node: Any, path: str, outermost: bool = True) -> Iterator[tuple[str, Mapping[str, Any], bool]]:
+    """Every node with a target in ``node`` that ``instantiate`` will build, with its key path."""
+    if isinstance(node, Mapping):
+        if "_target_" in node:
+            yield path, node, outermost
+            if node.get("_recursive_") is False:
+                return
+        for key, value in node.items():
+            yield from _nodes(value, f"{path}.{key}" if path else str(key), False)
+    elif isinstance(node, list | tuple):
+        for index, value in enumerate(node):
+            yield from _nodes(value, f"{path}[{index}]", False)
+
+
+def _check(path: str, node: Mapping[str, Any], extra: Mapping[str, Any], partial: bool) -> None:
+    target = node["_target_"]
+    where = path or "config"
+    if not isinstance(target, str) or not target.startswith(allowed_prefixes()):
+        allowed = ", ".join(f"{prefix}*" for prefix in allowed_prefixes())
+        raise RaccoonError(f"{where}._target_={target!r} may not be built from a config; allowed are {allowed}")
+    try:
+        parameters = inspect.signature(_locate(target, where)).parameters
+    except ValueError:  # a C function without a signature: instantiate reports what it refuses
+        return
+    keywords = [name for name, p in parameters.items() if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    given = [key for key in node if key not in _CONTROL] + list(extra)
+    if not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        unknown = [key for key in given if key not in keywords]
+        if unknown:
+            names = ", ".join(f"{path}.{key}" if path else key for key in unknown)
+            raise RaccoonError(f"{names}: {target} does not take that; it accepts {', '.join(keywords) or 'no arguments'}")
+    missing = [name for name in keywords if parameters[name].default is inspect.Parameter.empty and name not in given]
+    if missing and not partial and "_args_" not in node:
+        names = ", ".join(f"{path}.{key}" if path else key for key in missing)
+        raise RaccoonError(f"{names}: missing; {target} needs it (it accepts {', '.join(keywords)})")
+
+
+def _locate(target: str, where: str) -> Any:
+    from hydra.utils import get_object
+
+    try:
+        found = get_object(target)
+    except Exception as error:
+        raise RaccoonError(f"{where}._target_={target!r} cannot be imported: {error}") from error
+    if not callable(found):
+        raise RaccoonError(f"{where}._target_={target!r} is not a class or function")
+    return found

@@ -1,0 +1,5 @@
+"""Command lines: thin shells over the library. Start-up imports no torch."""
+
+__all__ = ["main"]
+
+from raccoon.cli.app import main

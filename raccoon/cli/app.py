@@ -1,0 +1,73 @@
+"""What every command line shares: ``--help`` from the catalogue, Hydra, the run folder, errors without tracebacks."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["compose", "main"]
+
+Job = Callable[[dict[str, Any], Any], None]
+
+
+def main(kind: str, job: Job, arguments: list[str] | None = None) -> None:
+    """Run the command line ``kind`` (the name of its root config); exits 2 with one message on bad input.
+
+    ``job(config, run)`` gets the resolved config as plain dicts and the open ``raccoon.runs.Run``.
+    ``arguments`` default to the command line's.
+    """
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if "--help" in arguments or "-h" in arguments:
+        from raccoon.cli.help import text
+
+        print(text(kind))
+        return
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch: two idle threads must not spin against each other
+    import hydra
+    from omegaconf import DictConfig
+
+    from raccoon import plugins, runs
+
+    plugins.install()
+    failures: list[BaseException] = []
+
+    def guarded(cfg: DictConfig) -> None:
+        try:
+            with runs.open_run(cfg, kind) as run:
+                job(run.config, run)
+        except Exception as error:
+            if not _expected(error) or os.environ.get("HYDRA_FULL_ERROR") == "1":
+                raise
+            print(f"error: {error}", file=sys.stderr)
+            failures.append(error)  # the other jobs of a multirun still run
+
+    run_hydra = hydra.main(version_base="1.3", config_path=f"pkg://{plugins.CONF}", config_name=kind)(guarded)
+    saved, sys.argv = sys.argv, [sys.argv[0], *arguments]
+    try:
+        run_hydra()
+    finally:
+        sys.argv = saved
+    if failures:
+        sys.exit(2)
+
+
+def _expected(error: BaseException) -> bool:
+    from omegaconf.errors import OmegaConfBaseException
+
+    from raccoon.contracts import RaccoonError
+
+    return isinstance(error, RaccoonError | OmegaConfBaseException)
+
+
+def compose(root: str, overrides: list[str] | None = None) -> Any:
+    """The composed config (DictConfig) of a root, plugins included: for tests, notebooks and benchmarks."""
+    import hydra
+
+    from raccoon import plugins, runs
+
+    plugins.install()
+    runs.register_resolvers()
+    with hydra.initialize_config_module(plugins.CONF, version_base="1.3"):
+        return hydra.compose(root, overrides or [])

@@ -1,0 +1,33 @@
+"""``raccoon-evaluate``, ``python evaluate.py``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from raccoon.cli.app import main as run_command
+from raccoon.runs import Run
+
+__all__ = ["main"]
+
+
+def _job(config: dict[str, Any], run: Run) -> None:
+    from rich.console import Console
+
+    from raccoon.build import build
+    from raccoon.eval import report
+
+    executor = build(config["executor"], "executor")
+    evaluator = build(config["evaluator"], "evaluator", executor=executor)
+    result = evaluator.run(config["player"], config["opponent"], run.dir, config["seed"])
+    report.write(result, run.dir)
+    Console().print(report.render(result))
+    print(f"report: {run.dir / 'report.md'}")
+
+
+def main() -> None:
+    """Measure a player; see ``--help``."""
+    run_command("evaluate", _job)
+
+
+if __name__ == "__main__":
+    main()

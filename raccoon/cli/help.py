@@ -1,0 +1,57 @@
+"""The text of ``--help``: every group with its options, the defaults marked; written from the catalogue alone."""
+
+from __future__ import annotations
+
+import textwrap
+
+from raccoon.plugins import catalogue, defaults
+
+__all__ = ["text"]
+
+_ABOUT = {
+    "train": "Train a network and measure it.",
+    "evaluate": "Measure a player.",
+    "generate": "Label positions.",
+}
+_EXAMPLES = {
+    "train": (
+        "model=resnet10x256 trainer=distill",
+        "model=mlp trainer.max_epochs=20 logger=[csv,wandb]",
+        "-m model/head=scalar,outcomes6 encoder=base,all",
+        "debug=fast",
+    ),
+    "evaluate": (
+        "player=default opponent=gnubg0 evaluator.games=6000",
+        "evaluator=bgsage_pr player=checkpoint player.checkpoint=runs/.../net.pt",
+        "-m evaluator=bgsage_pr player=gnubg0,gnubg1,default",
+        "debug=fast",
+    ),
+}
+_HIDDEN = ("debug/",)
+
+
+def text(kind: str) -> str:
+    """The help page of the command line ``kind``."""
+    program = f"python {kind}.py"
+    chosen = defaults(kind)
+    lines = [_ABOUT.get(kind, kind), "", f"usage: {program} [-m] [GROUP=OPTION ...] [KEY=VALUE ...]", ""]
+    lines += ["Groups and options (* is the default; another provider's name is in brackets):"]
+    for group, options in catalogue().items():
+        if group.startswith(_HIDDEN):
+            continue
+        marked = [
+            f"{option}{'*' if chosen.get(group) == option else ''}{'' if provider == 'raccoon' else f' [{provider}]'}"
+            for option, provider in options.items()
+        ]
+        lines += textwrap.wrap(", ".join(marked), 120, initial_indent=f"  {group:<16} ", subsequent_indent=" " * 19)
+    lines += ["", "Examples:", *(f"  {program} {example}" for example in _EXAMPLES.get(kind, ()))]
+    lines += [
+        "",
+        "  -m                 one run for each combination of the comma-separated values",
+        "  --cfg job          print the composed config and stop;  --info defaults  shows where it comes from",
+        "  paths.run_dir=DIR  where the results go (default: a new folder under runs/)",
+        "  resume=false       start afresh although the same command was interrupted before",
+        f'  -sc install=bash   shell completion: eval "$({program} -sc install=bash)"',
+        "  --hydra-help       Hydra's own flags;  HYDRA_FULL_ERROR=1 shows tracebacks",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,25 @@
+"""``raccoon-train``, ``python train.py``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from raccoon.cli.app import main as run_command
+from raccoon.runs import Run
+
+__all__ = ["main"]
+
+
+def _job(config: dict[str, Any], run: Run) -> None:
+    from raccoon.train.run import train
+
+    train(config, run)
+
+
+def main() -> None:
+    """Train; see ``--help``."""
+    run_command("train", _job)
+
+
+if __name__ == "__main__":
+    main()

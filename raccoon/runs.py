@@ -1,0 +1,238 @@
+"""Run folders: one run, one folder, never overwritten; an interrupted run continues in its own.
+
+A folder holds ``config.yaml`` (enough to repeat the run), ``run.log`` and ``status.json``:
+``{state: running | done | failed, kind, fingerprint, started, pid, host}``. While a process works in it, it holds a
+lock that dies with the process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import logging
+import os
+import secrets
+import socket
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from omegaconf import DictConfig, OmegaConf
+
+from raccoon.contracts import RaccoonError
+from raccoon.executor import fingerprint
+from raccoon.files import read_json, write_json, write_text
+
+__all__ = ["Run", "open_run", "register_resolvers"]
+
+log = logging.getLogger(__name__)
+ROOT = Path("runs")
+_RUN_DIR = "@run_dir@"
+_IGNORED = ("resume", "executor")  # neither changes a result
+_launches: dict[str, str] = {}
+
+
+@dataclass(frozen=True)
+class Run:
+    """An open run: its folder, its kind (``train``, ``evaluate``, ..), whether it continues an interrupted one.
+
+    ``config`` is the resolved config as plain dicts, ``config["paths"]["run_dir"]`` being ``dir``.
+    """
+
+    dir: Path
+    kind: str
+    resumed: bool
+    config: dict[str, Any]
+
+
+def register_resolvers() -> None:
+    """``${raccoon.run_dir:KIND}``, ``${raccoon.sweep_dir:KIND}``, ``${raccoon.launch:}``; called on import."""
+    OmegaConf.register_new_resolver("raccoon.run_dir", lambda kind: str(_default_dir(kind)), replace=True)
+    OmegaConf.register_new_resolver("raccoon.sweep_dir", lambda kind: str(ROOT / "multirun" / kind / _launch(kind)), replace=True)
+    OmegaConf.register_new_resolver("raccoon.launch", lambda: next(iter(_launches.values()), None), replace=True)
+
+
+register_resolvers()
+
+
+def _launch(kind: str) -> str:
+    """``date/time-id`` of this process's run: the short id keeps runs started in the same second apart."""
+    if kind not in _launches:
+        _launches[kind] = time.strftime("%Y-%m-%d/%H-%M-%S-") + secrets.token_hex(2)
+    return _launches[kind]
+
+
+def _sweep() -> tuple[Path, str] | None:
+    """The sweep's folder and this job's number in a multirun, else None."""
+    from hydra.core.hydra_config import HydraConfig
+    from hydra.types import RunMode
+
+    if not HydraConfig.initialized() or HydraConfig.get().mode != RunMode.MULTIRUN:
+        return None
+    return Path(HydraConfig.get().sweep.dir), str(HydraConfig.get().job.num)
+
+
+def _default_dir(kind: str) -> Path:
+    sweep = _sweep()
+    return sweep[0] / sweep[1] if sweep else ROOT / kind / _launch(kind)
+
+
+def _wanted_dir(cfg: DictConfig, kind: str) -> tuple[Path, bool]:
+    """The folder that the config asks for, and whether the user named it. Jobs of a multirun never share one."""
+    wanted, default = Path(str(cfg.paths.run_dir)), _default_dir(kind)
+    if wanted == default:
+        return wanted, False
+    sweep = _sweep()
+    return (wanted / sweep[1] if sweep else wanted), True
+
+
+def _resolved(cfg: DictConfig, run_dir: str) -> dict[str, Any]:
+    copy = cfg.copy()
+    OmegaConf.set_struct(copy, False)
+    copy.paths.run_dir = run_dir
+    resolved = OmegaConf.to_container(copy, resolve=True, throw_on_missing=True)
+    assert isinstance(resolved, dict)
+    return {str(key): value for key, value in resolved.items()}
+
+
+@contextlib.contextmanager
+def open_run(cfg: DictConfig, kind: str) -> Iterator[Run]:
+    """Open the run folder for ``cfg``, lock it, and mark it done or failed at the end.
+
+    Raises RaccoonError naming the folder when it is in use, holds a finished run, a run of another config, or files
+    that no run wrote. With ``resume`` (default true) an unfinished run of the same config, whose process is dead, is
+    continued: the folder that ``paths.run_dir`` names, else the newest such folder.
+    """
+    rank = os.environ.get("LOCAL_RANK", "0"), os.environ.get("RANK", "0")
+    wanted, named = _wanted_dir(cfg, kind)
+    if rank != ("0", "0"):  # another process of the same training: rank 0 owns the folder
+        folder = Path(os.environ.get("RACCOON_RUN_DIR", str(wanted)))
+        yield Run(folder, kind, False, _resolved(cfg, str(folder)))
+        return
+    mark = fingerprint({key: value for key, value in _resolved(cfg, _RUN_DIR).items() if key not in _IGNORED} | {"kind": kind})
+    resume = bool(cfg.get("resume", True))
+    folder, lock, resumed = _claim_old(kind, mark) if resume and not named else (wanted, None, False)
+    if lock is None:
+        folder = wanted
+        lock, resumed = _claim(wanted, mark, resume)
+    with lock, _logging_to(folder / "run.log"):
+        run = Run(folder, kind, resumed, _resolved(cfg, str(folder)))
+        status = _begin(run, cfg, mark)
+        os.environ["RACCOON_RUN_DIR"] = str(folder)
+        try:
+            yield run
+        except BaseException as error:
+            log.error("failed: %s", str(error) or type(error).__name__)
+            with contextlib.suppress(RaccoonError):
+                write_json(folder / "status.json", status | {"state": "failed", "error": str(error) or type(error).__name__})
+            raise
+        finally:
+            os.environ.pop("RACCOON_RUN_DIR", None)
+        write_json(folder / "status.json", status | {"state": "done", "finished": time.strftime("%Y-%m-%dT%H:%M:%S")})
+
+
+def _begin(run: Run, cfg: DictConfig, mark: str) -> dict[str, Any]:
+    status_file = run.dir / "status.json"
+    started = read_json(status_file)["started"] if run.resumed else time.strftime("%Y-%m-%dT%H:%M:%S")
+    status = {
+        "state": "running", "kind": run.kind, "fingerprint": mark, "started": started,
+        "pid": os.getpid(), "host": socket.gethostname(),
+    }  # fmt: skip
+    write_json(status_file, status)
+    if run.resumed:
+        log.info("%s: continuing the unfinished run (resume=false starts a new one)", run.dir)
+    else:
+        write_text(run.dir / "config.yaml", _config_text(cfg, run.kind))
+        log.info("run folder: %s", run.dir)
+    return status
+
+
+def _config_text(cfg: DictConfig, kind: str) -> str:
+    """The resolved config, but for the run folder, as a primary config that repeats the run in a new folder."""
+    body = OmegaConf.to_yaml(OmegaConf.create(_resolved(cfg, _RUN_DIR))).replace(
+        f"run_dir: '{_RUN_DIR}'", f"run_dir: ${{raccoon.run_dir:{kind}}}"
+    )
+    return (
+        f"# To run this again: python {kind}.py --config-dir FOLDER --config-name config, FOLDER being where this file is.\n"
+        "defaults:\n- base\n- _self_\n- override hydra/job_logging: stdout\n"
+        f"hydra:\n  job:\n    name: {kind}\n  sweep:\n    dir: ${{raccoon.sweep_dir:{kind}}}\n" + body.replace(_RUN_DIR, "${paths.run_dir}")
+    )
+
+
+def _claim(folder: Path, mark: str, resume: bool) -> tuple[IO[str], bool]:
+    """Lock ``folder``; returns the lock and whether an unfinished run is continued there."""
+    lock = _lock(folder)
+    if lock is None:
+        raise RaccoonError(f"{folder}: in use by process {_owner(folder)}; name another folder (paths.run_dir=...)")
+    problem = None
+    state = _status(folder)
+    if (folder / "report.json").exists() or state.get("state") == "done":
+        problem = "holds a finished run"
+    elif not state and any(entry.name != ".lock" for entry in folder.iterdir()):
+        problem = "holds files that no run wrote"
+    elif state and not resume:
+        problem = "holds an unfinished run; resume=true continues it"
+    elif state and state.get("fingerprint") != mark:
+        problem = "holds an unfinished run of another config"
+    if problem:
+        lock.close()
+        raise RaccoonError(f"{folder}: {problem}; name another folder (paths.run_dir=...)")
+    return lock, bool(state)
+
+
+def _claim_old(kind: str, mark: str) -> tuple[Path, IO[str] | None, bool]:
+    """The newest unfinished, unlocked run with this fingerprint, locked; no lock when there is none."""
+    statuses = [*ROOT.glob(f"{kind}/*/*/status.json"), *ROOT.glob(f"multirun/{kind}/*/*/*/status.json")]
+    for status in sorted(statuses, key=lambda path: path.stat().st_mtime, reverse=True):
+        folder = status.parent
+        if not _unfinished(folder, mark):
+            continue
+        lock = _lock(folder)
+        if lock is not None and _unfinished(folder, mark):
+            return folder, lock, True
+        if lock is not None:
+            lock.close()
+    return ROOT, None, False
+
+
+def _unfinished(folder: Path, mark: str) -> bool:
+    state = _status(folder)
+    return state.get("fingerprint") == mark and state.get("state") != "done" and not (folder / "report.json").exists()
+
+
+def _status(folder: Path) -> dict[str, Any]:
+    return read_json(folder / "status.json") if (folder / "status.json").exists() else {}
+
+
+def _owner(folder: Path) -> str:
+    state = _status(folder)
+    return f"{state.get('pid', '?')} on {state.get('host', '?')}"
+
+
+def _lock(folder: Path) -> IO[str] | None:
+    """An exclusive lock on ``folder`` (created when missing), or None when another process holds it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = open(folder / ".lock", "a", encoding="utf-8")  # noqa: SIM115 - the caller keeps it open
+    except OSError as error:
+        raise RaccoonError(f"{folder}: cannot be used as a run folder ({error.strerror or error}); set paths.run_dir") from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        handle.close()
+        return None
+    return handle
+
+
+@contextlib.contextmanager
+def _logging_to(path: Path) -> Iterator[None]:
+    handler = logging.FileHandler(path, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.getLogger().addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(handler)
+        handler.close()
