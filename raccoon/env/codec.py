@@ -1,0 +1,198 @@
+"""Position IDs and keys (gnubg's formats), batches of keys, and fast deduplication of boards.
+
+A key is 80 bits, filled from the low bit of byte 0: for slot 0 and then slot 1 (the side on roll), points 1 to 24 and
+the bar, as many ones as checkers and a zero each; unused bits are zero. The Position ID is its base64 text without
+padding, 14 characters. XGIDs are in ``raccoon.env.xgid`` and offered here too.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from raccoon.contracts import Boards, RaccoonError
+from raccoon.env.board import as_boards, check
+from raccoon.env.xgid import Position, from_xgid, to_xgid
+
+__all__ = [
+    "Position",
+    "from_position_id",
+    "from_position_key",
+    "from_position_keys",
+    "from_xgid",
+    "key_words",
+    "position_id",
+    "position_key",
+    "position_keys",
+    "to_xgid",
+    "unique_boards",
+]
+
+_FAULTS = (
+    "",
+    "its bits do not hold two sides of 25 points (too many checkers)",
+    "more than 15 checkers on one side",
+    "both sides on one point",
+    "bits set after the last point",
+)
+
+
+@njit(cache=True, nogil=True)
+def key_words(board: NDArray[np.int8]) -> tuple[np.uint64, np.uint64]:
+    """Bits 0..63 and 64..79 of the key of one valid ``int8[2, 25]`` board."""
+    first, second = np.uint64(0), np.uint64(0)
+    used = np.uint64(0)
+    for i in range(25):
+        n = np.uint64(board[0, i])
+        first |= ((np.uint64(1) << n) - np.uint64(1)) << used
+        used += n + np.uint64(1)
+    length = used
+    used = np.uint64(0)
+    for i in range(25):
+        n = np.uint64(board[1, i])
+        second |= ((np.uint64(1) << n) - np.uint64(1)) << used
+        used += n + np.uint64(1)
+    return first | (second << length), second >> (np.uint64(64) - length)
+
+
+@njit(cache=True, nogil=True)
+def _write_keys(boards: NDArray[np.int8], out: NDArray[np.uint8]) -> None:
+    for row in range(boards.shape[0]):
+        low, high = key_words(boards[row])
+        for byte in range(8):
+            out[row, byte] = np.uint8((low >> np.uint64(8 * byte)) & np.uint64(255))
+        out[row, 8] = np.uint8(high & np.uint64(255))
+        out[row, 9] = np.uint8((high >> np.uint64(8)) & np.uint64(255))
+
+
+@njit(cache=True, nogil=True)
+def _read_keys(keys: NDArray[np.uint8], out: NDArray[np.int8]) -> tuple[int, int]:
+    """Decode; row and fault number (index into ``_FAULTS``) of the first bad key, (-1, 0) when all are fine."""
+    for row in range(keys.shape[0]):
+        bit = 0
+        for slot in range(2):
+            total = 0
+            for i in range(25):
+                n = 0
+                while bit < 80 and (keys[row, bit >> 3] >> (bit & 7)) & 1:
+                    n += 1
+                    bit += 1
+                if bit >= 80:
+                    return row, 1
+                bit += 1
+                total += n
+                if total > 15:
+                    return row, 2
+                out[row, slot, i] = n
+        while bit < 80:
+            if (keys[row, bit >> 3] >> (bit & 7)) & 1:
+                return row, 4
+            bit += 1
+        for i in range(24):
+            if out[row, 0, i] > 0 and out[row, 1, 23 - i] > 0:
+                return row, 3
+    return -1, 0
+
+
+@njit(cache=True, nogil=True)
+def _unique(boards: NDArray[np.int8], first: NDArray[np.int64], inverse: NDArray[np.int64]) -> int:
+    """Fill ``first`` and ``inverse``; the number of distinct boards. Open addressing on the key words."""
+    n = boards.shape[0]
+    size = 16
+    while size < 2 * n:
+        size *= 2
+    mask = np.uint64(size - 1)
+    table = np.full(size, -1, np.int64)
+    lows = np.empty(n, np.uint64)
+    highs = np.empty(n, np.uint64)
+    count = 0
+    for row in range(n):
+        low, high = key_words(boards[row])
+        mixed = (low ^ (low >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9) + high * np.uint64(0x94D049BB133111EB)
+        slot = (mixed ^ (mixed >> np.uint64(32))) & mask
+        while True:
+            entry = table[slot]
+            if entry < 0:
+                table[slot] = count
+                lows[count], highs[count] = low, high
+                first[count] = row
+                inverse[row] = count
+                count += 1
+                break
+            if lows[entry] == low and highs[entry] == high:
+                inverse[row] = entry
+                break
+            slot = (slot + np.uint64(1)) & mask
+    return count
+
+
+def position_keys(boards: ArrayLike) -> NDArray[np.uint8]:
+    """``uint8[N, 10]`` keys of ``[N, 2, 25]`` boards. Raises RaccoonError naming the first bad row."""
+    array = as_boards(boards)
+    check(array)
+    out = np.empty((len(array), 10), np.uint8)
+    _write_keys(array, out)
+    return out
+
+
+def from_position_keys(keys: ArrayLike) -> Boards:
+    """``int8[N, 2, 25]`` boards of ``uint8[N, 10]`` keys. Raises RaccoonError naming the first key that is no board."""
+    array = np.ascontiguousarray(keys)
+    if array.ndim != 2 or array.shape[1] != 10 or array.dtype != np.uint8:
+        raise RaccoonError(f"position keys: {array.dtype}{list(array.shape)} instead of uint8[N, 10]")
+    out = np.empty((len(array), 2, 25), np.int8)
+    row, fault = _read_keys(array, out)
+    if row >= 0:
+        raise RaccoonError(f"position keys: row {row} ({array[row].tobytes().hex()}) is no board: {_FAULTS[fault]}")
+    return out
+
+
+def position_key(board: ArrayLike) -> bytes:
+    """The 10 bytes of one ``[2, 25]`` board. Raises RaccoonError on a bad board."""
+    return position_keys(np.asarray(board)[None])[0].tobytes()
+
+
+def from_position_key(key: bytes) -> Boards:
+    """``int8[2, 25]`` of a 10-byte key. Raises RaccoonError naming the key and its fault."""
+    if len(key) != 10:
+        raise RaccoonError(f"position key {key!r}: {len(key)} bytes instead of 10")
+    return from_position_keys(np.frombuffer(key, np.uint8)[None])[0]
+
+
+def position_id(board: ArrayLike) -> str:
+    """The 14-character Position ID of one ``[2, 25]`` board. Raises RaccoonError on a bad board."""
+    return base64.b64encode(position_key(board)).decode().rstrip("=")
+
+
+def from_position_id(text: str) -> Boards:
+    """``int8[2, 25]`` of a Position ID. Raises RaccoonError naming the text and its fault."""
+    if len(text) != 14:
+        raise RaccoonError(f"Position ID {text!r}: {len(text)} characters instead of 14")
+    try:
+        key = base64.b64decode(text + "==", validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise RaccoonError(f"Position ID {text!r}: characters outside the base64 alphabet") from error
+    if base64.b64encode(key).decode().rstrip("=") != text:
+        raise RaccoonError(f"Position ID {text!r}: its last character holds more than 80 bits")
+    out = np.empty((1, 2, 25), np.int8)
+    row, fault = _read_keys(np.frombuffer(key, np.uint8)[None], out)
+    if row >= 0:
+        raise RaccoonError(f"Position ID {text!r} is no board: {_FAULTS[fault]}")
+    return out[0]
+
+
+def unique_boards(boards: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Deduplicate valid ``[N, 2, 25]`` boards.
+
+    Returns ``first int64[U]``, the row where each distinct board appears first (ascending), and ``inverse int64[N]``
+    with ``boards[first][inverse] == boards``. The boards are not checked.
+    """
+    array = as_boards(boards)
+    first = np.empty(len(array), np.int64)
+    inverse = np.empty(len(array), np.int64)
+    count = _unique(array, first, inverse)
+    return first[:count].copy(), inverse
