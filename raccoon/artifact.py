@@ -1,0 +1,142 @@
+"""Checkpoint files: weights beside a plain header that says how to rebuild the network and what it was fed.
+
+A file is a ``torch.save`` of plain values and tensors and is read with ``weights_only=True``: loading runs no code.
+Two kinds are read alike: our own (``save``) and Lightning checkpoints that carry the same header under ``"raccoon"``,
+the network's weights as ``state_dict["net.*"]`` and perhaps averaged weights under ``"ema"`` (preferred).
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import io
+import json
+import pickle
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+import raccoon
+from raccoon.contracts import RaccoonError
+from raccoon.env.encoder import Encoder
+from raccoon.files import atomic
+from raccoon.model import RaccoonNet, build_net
+
+__all__ = ["FORMAT", "VERSION", "header", "load", "restore", "save"]
+
+FORMAT = "raccoon-net"
+VERSION = 1
+_KEYS = ("format", "version", "model", "encoder", "layout", "channels")
+
+
+def header(net: RaccoonNet, meta: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Plain header of ``net``: format, model and encoder configs, layout, channel names, versions and ``meta``.
+
+    ``meta`` must be JSON-like (it is stored as JSON would). Raises RaccoonError when it is not.
+    """
+    try:
+        plain = json.loads(json.dumps(dict(meta or {})))
+    except (TypeError, ValueError) as error:
+        raise RaccoonError(f"checkpoint meta: only plain numbers, strings, lists and dicts can be stored ({error})") from error
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "model": net.config,
+        "encoder": net.encoder.to_config(),
+        "layout": net.encoder.layout_hash,
+        "channels": list(net.encoder.names),
+        "versions": {"raccoon": raccoon.__version__, "torch": importlib.metadata.version("torch")},
+        "meta": plain,
+    }
+
+
+def save(path: Path | str, net: RaccoonNet, meta: Mapping[str, Any] | None = None, half: bool = False) -> None:
+    """Write ``net`` to ``path`` atomically. ``half`` stores weight matrices in fp16 (half the size; fp32 again on load)."""
+    state = {key: value.detach().cpu().contiguous() for key, value in net.state_dict().items()}
+    if half:
+        # Vectors (biases, batch-norm statistics) stay in fp32: they are small, and variances can leave fp16's range.
+        state = {key: value.half() if value.is_floating_point() and value.ndim > 1 else value for key, value in state.items()}
+    buffer = io.BytesIO()
+    torch.save({**header(net, meta), "state_dict": state}, buffer)
+    with atomic(path) as handle:
+        handle.write(buffer.getbuffer())
+
+
+def load(path: Path | str, encoder: Encoder | None = None) -> tuple[RaccoonNet, dict[str, Any]]:
+    """The network in ``path`` (on the CPU, in evaluation mode) and its header.
+
+    ``encoder``: refuse any other layout. Raises RaccoonError naming ``path`` when it is missing, truncated, not a
+    checkpoint, of a newer format, or of another layout (both are named).
+    """
+    content = _read(Path(path))
+    try:
+        if "raccoon" in content:
+            head, state = content["raccoon"], _lightning_weights(content)
+        else:
+            head, state = {key: value for key, value in content.items() if key != "state_dict"}, content.get("state_dict")
+        if not isinstance(head, dict) or not isinstance(state, dict):
+            raise RaccoonError("not a checkpoint of this program: it has no header or no weights")
+        net = restore(head, state)
+        if encoder is not None and encoder.layout_hash != net.encoder.layout_hash:
+            raise RaccoonError(f"made for {net.encoder.describe()}, but {encoder.describe()} is asked for: choose the same encoder")
+    except RaccoonError as error:
+        raise RaccoonError(f"{path}: {error}") from error
+    return net, head
+
+
+def restore(header: Mapping[str, Any], state_dict: Mapping[str, Tensor]) -> RaccoonNet:
+    """The network (fp32, evaluation mode) of a header and its weights. Raises RaccoonError when they do not fit."""
+    if header.get("format") != FORMAT:
+        raise RaccoonError(f"not a checkpoint of this program (format {header.get('format')!r}, expected {FORMAT!r})")
+    version = header.get("version")
+    if not isinstance(version, int) or version > VERSION:
+        raise RaccoonError(f"format version {version} is newer than {VERSION}, the newest this program knows: update Raccoon")
+    missing = [key for key in _KEYS if key not in header]
+    if missing:
+        raise RaccoonError(f"the header lacks {', '.join(missing)}")
+    encoder = Encoder.from_config(header["encoder"])
+    if encoder.layout_hash != header["layout"]:
+        saved = f"{len(header['channels'])} planes, layout {header['layout']}"
+        raise RaccoonError(f"made for an input layout that this version does not produce: {saved}; here it is {encoder.describe()}")
+    net = build_net(header["model"], encoder)
+    try:
+        net.load_state_dict({key: value.float() if value.dtype == torch.float16 else value for key, value in state_dict.items()})
+    except (RuntimeError, AttributeError) as error:
+        raise RaccoonError(f"the weights do not fit the network in the header ({str(error).splitlines()[-1].strip()})") from error
+    return net.eval()
+
+
+def _lightning_weights(content: Mapping[str, Any]) -> dict[str, Tensor] | None:
+    ema = content.get("ema")
+    if isinstance(ema, dict):
+        # Either the averaged weights themselves or a record that holds them under "net".
+        inner = ema.get("net")
+        return inner if isinstance(inner, dict) else ema
+    state = content.get("state_dict")
+    if not isinstance(state, dict):
+        return None
+    return {key.removeprefix("net."): value for key, value in state.items() if key.startswith("net.")}
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content = torch.load(path, map_location="cpu", weights_only=True)
+    except FileNotFoundError as error:
+        raise RaccoonError(f"{path}: no such checkpoint") from error
+    except (OSError, RuntimeError, EOFError, ValueError, KeyError, pickle.UnpicklingError, zipfile.BadZipFile) as error:
+        kind = "truncated" if _starts_like_zip(path) else "not a checkpoint"
+        raise RaccoonError(f"{path}: cannot be read as a checkpoint; it is {kind} or damaged") from error
+    if not isinstance(content, dict):
+        raise RaccoonError(f"{path}: not a checkpoint of this program (it holds a {type(content).__name__})")
+    return content
+
+
+def _starts_like_zip(path: Path) -> bool:
+    try:
+        with open(path, "rb") as handle:
+            return handle.read(2) == b"PK"
+    except OSError:
+        return False

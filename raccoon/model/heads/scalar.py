@@ -1,0 +1,19 @@
+"""Value head with one number: equity / 3 through a tanh."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from raccoon.model.heads.base import ValueHead
+
+__all__ = ["Scalar"]
+
+
+class Scalar(ValueHead):
+    """A single tanh output; trained with squared error."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__(width, 1)
+
+    def equity(self, raw: Tensor) -> Tensor:
+        return raw.squeeze(1).tanh()
