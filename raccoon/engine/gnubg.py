@@ -11,7 +11,8 @@ Weights, caches and settings are global to the process: use one process per work
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from types import ModuleType
 from typing import Any, Literal
@@ -24,17 +25,19 @@ from raccoon.engine.base import EngineBase, checked, six_from_five
 from raccoon.engine.gnubg_levels import LEVELS, ply_of
 from raccoon.engine.rolls import PointsEngine, best_of_rolls
 from raccoon.env.board import terminal_points
+from raccoon.env.movegen import ROLLS, afterstates
 
 __all__ = ["LEVELS", "GnubgEngine", "best_move_equity", "candidate_equities", "level", "roll_values"]
 
 _PLIES = (0, 1, 2)
 _PACKAGES = {"nn": "gnubg_nn", "pruned": "gnubg"}
-_CHUNK = 256
-"""Boards converted at a time: a batch of any size needs memory for this many converted boards only."""
+_CHUNK = 8192
+"""Boards converted at a time, which bounds the memory that a batch of any size needs."""
+_SIDES = np.dtype([("other", "V25"), ("mine", "V25")])
 _TO_POINTS = np.array([2.0, 1.0, 1.0, -1.0, -1.0])
 
-NativeBoards = Iterator[tuple[bytes, bytes]]
-Evaluate = Callable[[NativeBoards], list[tuple[float, ...]]]
+NativeBoard = tuple[Sequence[int], Sequence[int]]
+Evaluate = Callable[[list[NativeBoard]], list[tuple[float, ...]]]
 
 
 class GnubgEngine(EngineBase):
@@ -72,11 +75,32 @@ class GnubgEngine(EngineBase):
         return out
 
     def roll_values(self, boards: Boards) -> NDArray[np.float64]:
-        """``float64[N, 21]``: see ``roll_values``, with this engine's evaluation."""
-        return best_of_rolls(boards, self)
+        """``float64[N, 21]``: see ``roll_values``, with this engine's evaluation.
+
+        At 0 ply GNUBG's own move chooser picks the plays, which is about 1.6 times as fast as evaluating every play
+        from here and agrees with it to 1e-7 (rounding in races).
+        """
+        if self.ply or self.package != "nn":
+            return best_of_rolls(boards, self)
+        boards = checked(boards)
+        # a roll may end the game only with four checkers or fewer left: those rows stay out of the native chooser
+        native = boards[:, 1].sum(axis=1) > 4
+        values = np.empty((len(boards), len(ROLLS)))
+        values[~native] = best_of_rolls(boards[~native], self)
+        unfinished = boards[native]
+        if terminal_points(unfinished).any():
+            raise RaccoonError(f"boards: row {int(np.flatnonzero(terminal_points(boards))[0])} is finished, no roll is left to play")
+        children = _chosen(unfinished)
+        self.evaluations += len(children)
+        values[native] = (1.0 - _rows(self._evaluate(children)) @ _TO_POINTS).reshape(-1, len(ROLLS))
+        return values
 
     def _probs5(self, live: Boards) -> NDArray[np.float64]:
-        return np.array(self._evaluate(_native_boards(live)), np.float64)
+        out = np.empty((len(live), 5))
+        for start in range(0, len(live), _CHUNK):
+            part = live[start : start + _CHUNK]
+            out[start : start + len(part)] = _rows(self._evaluate(_native_boards(part)))
+        return out
 
     def _probs6(self, live: Boards) -> NDArray[np.float64]:
         return six_from_five(self._probs5(live))
@@ -96,10 +120,10 @@ def level(name: str, package: Literal["nn", "pruned"] = "nn") -> GnubgEngine:
 def roll_values(boards: Boards, ply: int = 0, engine: PointsEngine | None = None) -> NDArray[np.float64]:
     """``float64[N, 21]``: points to the mover after its best play of each roll, in ``movegen.ROLLS`` order.
 
-    Valued by GNUBG at ``ply``, or by ``engine``. A roll that ends the game counts exactly 1, 2 or 3; a dance is minus
-    the value of the swapped board. Raises RaccoonError on illegal or finished boards.
+    Valued by GNUBG at ``ply``, or by ``engine`` (best play by its own values). A roll that ends the game counts exactly
+    1, 2 or 3; a dance is minus the value of the swapped board. Raises RaccoonError on illegal or finished boards.
     """
-    return best_of_rolls(boards, engine or _engine(ply))
+    return _engine(ply).roll_values(boards) if engine is None else best_of_rolls(boards, engine)
 
 
 def best_move_equity(board: Boards, d1: int, d2: int, ply: int = 0) -> float:
@@ -112,9 +136,9 @@ def best_move_equity(board: Boards, d1: int, d2: int, ply: int = 0) -> float:
     if ply != 0:
         return max(points for _, points in candidate_equities(board, d1, d2, ply))
     boards, (first, second) = _playable(board, d1, d2)
-    found = _module("nn").best_move(boards[0].tolist(), first, second, 0, list=1)[1]
-    child = boards[0, ::-1] if not found else _module("nn").board_from_position_key(found[0][0])
-    return -float(_engine(0).points(np.array(child, np.int8)[None])[0])
+    moves, key = _module("nn").best_move(boards[0].tolist(), first, second, 0, b=1)
+    child = np.array(_module("nn").board_from_position_key(key), np.int8) if moves else boards[0, ::-1]
+    return -float(_engine(0).points(child[None])[0])
 
 
 def candidate_equities(board: Boards, d1: int, d2: int, ply: int = 0) -> list[tuple[Boards, float]]:
@@ -123,8 +147,6 @@ def candidate_equities(board: Boards, d1: int, d2: int, ply: int = 0) -> list[tu
     The four half-moves of a double are one play. Children that end the game count exactly 1, 2 or 3. Ties stay in
     position-key order. Raises RaccoonError on an illegal or finished board or dice outside 1..6.
     """
-    from raccoon.env.movegen import afterstates
-
     boards, dice = _playable(board, d1, d2)
     children, _ = afterstates(boards, np.array([dice], np.int64))
     points = -_engine(ply).points(children)
@@ -146,12 +168,29 @@ def _engine(ply: int) -> GnubgEngine:
     return GnubgEngine(ply)
 
 
-def _native_boards(boards: Boards) -> NativeBoards:
-    """Boards in the form that the bindings read fastest: two ``bytes`` of 25 (counts are 0..15, so bytes hold them)."""
-    for start in range(0, len(boards), _CHUNK):
-        flat = boards[start : start + _CHUNK].tobytes()
-        for at in range(0, len(flat), 50):
-            yield flat[at : at + 25], flat[at + 25 : at + 50]
+def _native_boards(boards: Boards) -> list[NativeBoard]:
+    """Boards in the form that is fastest for the bindings: two ``bytes`` of 25 (counts are 0..15, so bytes hold them)."""
+    sides: Any = np.ascontiguousarray(boards).reshape(-1, 50).view(_SIDES).ravel()
+    return sides.tolist()
+
+
+def _rows(probs: list[tuple[float, ...]]) -> NDArray[np.float64]:
+    return np.fromiter(itertools.chain.from_iterable(probs), np.float64, 5 * len(probs)).reshape(-1, 5)
+
+
+def _chosen(boards: Boards) -> list[NativeBoard]:
+    """The afterstates that the native 0-ply chooser picks for each board and each of the 21 rolls, board by board.
+
+    ``boards`` are validated, live and cannot be finished by one roll: the chooser checks nothing.
+    """
+    choose, decode = _module("nn").best_move, _module("nn").board_from_position_key
+    rolls = ROLLS.tolist()
+    children = []
+    for board in boards.tolist():
+        for first, second in rolls:
+            moves, key = choose(board, first, second, 0, b=1)
+            children.append(decode(key) if moves else (board[1], board[0]))
+    return children
 
 
 def _nn(ply: int) -> Evaluate:
