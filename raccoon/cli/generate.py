@@ -1,0 +1,37 @@
+"""``python -m raccoon.cli.generate``: make a set of labelled positions, or finish one that was interrupted."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from raccoon.cli.app import main as run_command
+from raccoon.runs import Run
+
+__all__ = ["main"]
+
+
+def _job(config: dict[str, Any], run: Run) -> None:
+    from raccoon.build import build
+    from raccoon.contracts import RaccoonError
+    from raccoon.data.store import PositionStore
+    from raccoon.data.writer import fill, prepare
+
+    node = (config["data"] or {}).get("source")
+    if not node:
+        raise RaccoonError("data.source: nothing to generate; choose data=demo, gnubg0, gnubg1, relabel or wildbg")
+    executor = build(config["executor"], "executor")
+    source = build(node, "data.source")
+    start = time.monotonic()
+    folder = config["folder"]
+    store: PositionStore = fill(source.plan(), folder, executor) if folder else prepare(source, config["paths"]["data_dir"], executor)
+    print(f"set: {store.folder} ({len(store)} rows, {len(store.indices)} shards, {time.monotonic() - start:.0f} s)")
+
+
+def main() -> None:
+    """Label positions; see ``--help``."""
+    run_command("generate", _job)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""Makes labelled positions: games played by any player, positions labelled by any engine, in shards by worker processes."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raccoon.build import build
+from raccoon.contracts import Boards, Engine, Player, RaccoonError
+from raccoon.data.explore import ExploringPlayer
+from raccoon.data.recorder import Recorder
+from raccoon.data.rows import pack, six_to_five
+from raccoon.data.store import PositionStore
+from raccoon.data.writer import Plan, fill
+from raccoon.executor import Executor
+from raccoon.play.match import play_games
+from raccoon.rng import hash64
+
+__all__ = ["SelfPlayLabels", "generate", "label", "teacher_of"]
+
+_MAX_SIBLINGS = 3.0
+
+
+class SelfPlayLabels:
+    """Positions of self-play games and of plays not made there, labelled by a teacher.
+
+    ``player`` and ``teacher`` are config nodes (a Player; an Engine that knows the outcome distribution), built in the
+    workers. ``games`` are played, ``shard_games`` a shard. ``sibling_share`` of the rows (0 to 0.75, at most: some turns
+    have one play) are other afterstates of the same turns; ``explore`` of the turns (0 to 1) are played at random. A game gives
+    about 50 rows of its own. The same seed gives the same shard ``i`` whatever ``games`` is: a set can be grown.
+    """
+
+    def __init__(
+        self,
+        player: Mapping[str, Any],
+        teacher: Mapping[str, Any],
+        games: int = 4000,
+        shard_games: int = 250,
+        sibling_share: float = 0.5,
+        explore: float = 0.0,
+        seed: int = 1,
+        batch: int = 250,
+        name: str = "selfplay",
+    ) -> None:
+        self.player = dict(player)
+        self.teacher = dict(teacher)
+        self.games = games
+        self.shard_games = shard_games
+        self.sibling_share = sibling_share
+        self.explore = explore
+        self.seed = seed
+        self.batch = batch
+        self.name = name
+
+    def plan(self) -> Plan:
+        """Check the knobs; RaccoonError names the bad one."""
+        self._check()
+        identity = {
+            "kind": "selfplay",
+            "player": self.player,
+            "teacher": self.teacher,
+            "shard_games": self.shard_games,
+            "sibling_share": self.sibling_share,
+            "explore": self.explore,
+            "seed": self.seed,
+        }
+        count = -(-self.games // self.shard_games)
+        about = {"teacher": self.teacher, "player": self.player, "seed": self.seed, "games": count * self.shard_games}
+        return Plan(identity, selfplay_shard, {**identity, "batch": self.batch}, count, f"labels {self.name}", about)
+
+    def _check(self) -> None:
+        for key in ("games", "shard_games", "batch"):
+            value = getattr(self, key)
+            if not isinstance(value, int) or value < 1:
+                raise RaccoonError(f"data.source.{key}={value!r}: give an integer of 1 or more")
+        limit = _MAX_SIBLINGS / (1 + _MAX_SIBLINGS)
+        if not 0 <= self.sibling_share <= limit:
+            raise RaccoonError(f"data.source.sibling_share={self.sibling_share}: give 0 to {limit}")
+        if not 0 <= self.explore <= 1:
+            raise RaccoonError(f"data.source.explore={self.explore}: give 0 to 1")
+        if not isinstance(self.seed, int) or self.seed < 0:
+            raise RaccoonError(f"data.source.seed={self.seed!r}: give an integer of 0 or more")
+        if "_target_" not in self.teacher or "_target_" not in self.player:
+            raise RaccoonError("data.source.player and data.source.teacher: give config nodes with a _target_")
+
+
+def generate(config: Mapping[str, Any] | SelfPlayLabels, folder: Path | str, executor: Executor) -> PositionStore:
+    """Make the set that ``config`` (a ``SelfPlayLabels`` or its arguments) describes in ``folder``, or finish it there.
+
+    See ``raccoon.data.writer.fill`` for resuming and errors.
+    """
+    source = config if isinstance(config, SelfPlayLabels) else SelfPlayLabels(**config)
+    return fill(source.plan(), folder, executor)
+
+
+def selfplay_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
+    """``{"rows": ROW[n]}``: games ``index * shard_games ...`` played, their positions labelled. Pure in (job, index)."""
+    player: Player = _built(json.dumps(job["player"], sort_keys=True))
+    teacher = teacher_of(job["teacher"])
+    if job["explore"] > 0:
+        player = ExploringPlayer(player, job["explore"], int(hash64(job["seed"], "explore shard", index)[0]))
+    recorder = Recorder(job["sibling_share"] / (1 - job["sibling_share"]), job["seed"])
+    games = np.arange(index * job["shard_games"], (index + 1) * job["shard_games"])
+    play_games((player, player), games, job["seed"], observers=(recorder,), batch=job["batch"])
+    found = recorder.collect()
+    return {"rows": pack(found.boards, label(teacher, found.boards), found.game, found.turn, found.provenance)}
+
+
+def label(teacher: Engine, boards: Boards) -> NDArray[np.float64]:
+    """Cumulative five ``float64[N, 5]`` of pre-roll boards to the side on roll, by the teacher."""
+    return six_to_five(teacher.probs6(boards))
+
+
+def teacher_of(node: Mapping[str, Any]) -> Engine:
+    """The engine of a config node, built once a process. Raises RaccoonError when it does not know the outcome distribution."""
+    teacher: Engine = _built(json.dumps(node, sort_keys=True))
+    if not teacher.has_probs:
+        raise RaccoonError(f"data.source.teacher: engine {teacher.name} gives a value only; labels need the outcome distribution")
+    return teacher
+
+
+@functools.lru_cache(maxsize=4)
+def _built(node: str) -> Any:
+    return build(json.loads(node))

@@ -1,0 +1,53 @@
+"""The positions of one set under the labels of another teacher, or of the same one at another ply."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from raccoon.contracts import RaccoonError
+from raccoon.data.generate import label, teacher_of
+from raccoon.data.rows import pack, unpack5
+from raccoon.data.store import PositionStore
+from raccoon.data.writer import Plan, fill
+from raccoon.executor import Executor
+
+__all__ = ["Relabelled", "relabel"]
+
+
+class Relabelled:
+    """The set in ``folder``, labelled by ``teacher`` (the config node of an Engine that knows the outcome distribution).
+
+    ``shards`` takes the first shards only. Games keep their numbers, so the same games are held out.
+    """
+
+    def __init__(self, folder: str, teacher: Mapping[str, Any], shards: int | None = None, name: str = "relabelled") -> None:
+        self.folder = folder
+        self.teacher = dict(teacher)
+        self.shards = shards
+        self.name = name
+
+    def plan(self) -> Plan:
+        """Check the set and the knobs; RaccoonError names the bad one."""
+        if self.shards is not None and self.shards < 1:
+            raise RaccoonError(f"data.source.shards={self.shards}: give 1 or more, or null for all")
+        if "_target_" not in self.teacher:
+            raise RaccoonError("data.source.teacher: give the config node of an engine, with a _target_")
+        store = PositionStore.open(self.folder, shards=self.shards)
+        identity = {"kind": "relabel", "source": store.fingerprint, "teacher": self.teacher}
+        job = {"folder": str(Path(self.folder).resolve()), "teacher": self.teacher, "shards": len(store.indices)}
+        about = {"teacher": self.teacher, "relabelled": store.fingerprint}
+        return Plan(identity, relabel_shard, job, len(store.indices), f"labels {self.name}", about)
+
+
+def relabel(folder: Path | str, out: Path | str, teacher: Mapping[str, Any], executor: Executor) -> PositionStore:
+    """Label the set in ``folder`` again by ``teacher`` into ``out``; resumable like any set (``raccoon.data.writer.fill``)."""
+    return fill(Relabelled(str(folder), teacher).plan(), out, executor)
+
+
+def relabel_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
+    """``{"rows": ROW[n]}``: shard ``index`` of the source with new labels."""
+    rows = PositionStore.open(job["folder"], shards=job["shards"]).shard(index)
+    boards, _ = unpack5(rows)
+    return {"rows": pack(boards, label(teacher_of(job["teacher"]), boards), rows["game"], rows["turn"], rows["provenance"])}

@@ -1,0 +1,127 @@
+"""Fills a set of shards: resumable, one writer, each shard written whole or not at all."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raccoon import __version__
+from raccoon.contracts import RaccoonError
+from raccoon.data import store as stores
+from raccoon.data.lock import writing
+from raccoon.data.rows import ROW
+from raccoon.executor import Executor, Shard, fingerprint
+from raccoon.files import atomic, read_json, write_json
+
+__all__ = ["Plan", "Source", "fill", "prepare"]
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a set comes about: ``shard(job, index) -> {"rows": ROW[n]}`` for ``count`` indices.
+
+    ``identity`` names the rows (config, seeds, teacher; not where files lie, nor how many shards are wanted): the same
+    identity gives the same shard ``i`` everywhere, and a set can be grown. ``about`` is copied into ``meta.json``.
+    """
+
+    identity: Mapping[str, Any]
+    shard: Shard
+    job: Mapping[str, Any]
+    count: int
+    label: str
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def fingerprint(self) -> str:
+        """16 hex digits of the identity and the versions of what computes it."""
+        return fingerprint({"format": stores.VERSION, **self.identity})
+
+
+class Source(Protocol):
+    """A config node that knows how to make a set of labelled positions; ``name`` begins the folder's name."""
+
+    name: str
+
+    def plan(self) -> Plan:
+        """Check the knobs (RaccoonError names the bad one) and describe the work; cheap."""
+        ...
+
+
+def prepare(source: Source, data_dir: Path | str, executor: Executor) -> stores.PositionStore:
+    """The set of ``source`` under ``data_dir/<name>-<fingerprint>``: opened when it is there, else made first."""
+    plan = source.plan()
+    folder = Path(data_dir) / f"{source.name}-{plan.fingerprint}"
+    if (folder / stores.META).exists() and len(read_json(folder / stores.META).get("shards", {})) >= plan.count:
+        return stores.PositionStore.open(folder, shards=plan.count)
+    return fill(plan, folder, executor)
+
+
+def fill(plan: Plan, folder: Path | str, executor: Executor) -> stores.PositionStore:
+    """Write the shards of ``plan`` that ``folder`` lacks and open the set.
+
+    A run that was killed, even with SIGKILL, continues where it stopped and gives the same rows. Raises RaccoonError
+    when another process writes there, when the folder holds other data, or when the disk is full (what is written stays).
+    """
+    folder = Path(folder)
+    with writing(folder):
+        shards = _finished(plan, folder)
+        missing = [index for index in range(plan.count) if index not in shards]
+        _write_meta(plan, folder, shards)
+        if missing:
+            log.info("%s: %d of %d shards to do in %s", plan.label, len(missing), plan.count, folder)
+        for index, result in executor.map(plan.shard, plan.job, missing, plan.label):
+            shards[index] = _write_shard(folder, index, np.asarray(result["rows"]))
+            _write_meta(plan, folder, shards)
+    return stores.PositionStore.open(folder, shards=plan.count)
+
+
+def _finished(plan: Plan, folder: Path) -> dict[int, dict[str, Any]]:
+    """Shards already in ``folder`` that belong to ``plan`` and are whole."""
+    if not (folder / stores.META).exists():
+        if any(folder.glob("shard-*.npy")):
+            raise RaccoonError(f"{folder}: holds shards but no {stores.META}; name another folder or delete it")
+        return {}
+    meta = stores.read_meta(folder)
+    if meta["fingerprint"] != plan.fingerprint:
+        raise RaccoonError(f"{folder}: holds another set ({meta.get('label', '?')}, {meta['fingerprint']}); name another folder")
+    found = {}
+    for key, entry in meta["shards"].items():
+        try:
+            stores.check_shard(stores.shard_path(folder, int(key)), entry)
+        except RaccoonError as error:
+            log.warning("%s; it is made again", error)
+            continue
+        found[int(key)] = entry
+    return found
+
+
+def _write_shard(folder: Path, index: int, rows: NDArray[np.void]) -> dict[str, Any]:
+    if rows.dtype != ROW or not len(rows):
+        raise RaccoonError(f"shard {index}: {len(rows)} rows of {rows.dtype}; a shard function returns rows of raccoon.data.rows.ROW")
+    with atomic(stores.shard_path(folder, index)) as handle:
+        np.save(handle, rows, allow_pickle=False)
+    return {"rows": len(rows), "sum": stores.checksum(rows)}
+
+
+def _write_meta(plan: Plan, folder: Path, shards: Mapping[int, Mapping[str, Any]]) -> None:
+    meta = {
+        "format": stores.FORMAT,
+        "version": stores.VERSION,
+        "raccoon": __version__,
+        "fingerprint": plan.fingerprint,
+        "label": plan.label,
+        "complete": all(index in shards for index in range(plan.count)),
+        "rows": sum(entry["rows"] for entry in shards.values()),
+        **plan.about,
+        "identity": dict(plan.identity),
+        "shards": {str(index): shards[index] for index in sorted(shards)},
+    }
+    write_json(folder / stores.META, meta)
