@@ -6,6 +6,7 @@ Targets come from an allow-list, so that a config file or a checkpoint cannot ca
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 from collections.abc import Iterator, Mapping
@@ -49,37 +50,32 @@ def build(node: Mapping[str, Any], at: str = "", /, **extra: Any) -> Any:
     node = {key: value for key, value in node.items() if key not in extra}
     for path, inner, outermost in _nodes(node, at):
         _check(path, inner, extra if outermost else {}, partial=bool(inner.get("_partial_")))
-    # extra never passes through OmegaConf, which would turn dataclasses and dicts into configs
-    made = _instantiate({**node, "_partial_": True}, at)
-    if node.get("_partial_"):
-        return functools.partial(made, **extra)
-    return _guarded(lambda: made(**extra), at or str(node["_target_"]))
+    with _refusals(at or str(node["_target_"])):
+        from hydra.utils import instantiate
+
+        # extra never passes through OmegaConf, which would turn dataclasses and dicts into configs
+        made = instantiate({**node, "_partial_": True}, _convert_="all")
+        return functools.partial(made, **extra) if node.get("_partial_") else made(**extra)
 
 
-def _instantiate(node: Mapping[str, Any], at: str) -> Any:
+@contextlib.contextmanager
+def _refusals(where: str) -> Iterator[None]:
+    """What a constructor refuses, as a RaccoonError that says where; anything else is a fault and passes unchanged."""
     from hydra.errors import InstantiationException
-    from hydra.utils import instantiate
 
-    def call() -> Any:
-        try:
-            return instantiate(node, _convert_="all")
-        except InstantiationException as error:
-            if isinstance(error.__cause__, RaccoonError):
-                raise error.__cause__ from error
-            if error.__cause__ is not None and not isinstance(error.__cause__, TypeError | ValueError | ImportError):
-                raise error.__cause__ from error
-            raise RaccoonError(f"{at or node['_target_']}: {error}") from error
-
-    return call()
-
-
-def _guarded(call: Any, where: str) -> Any:
     try:
-        return call()
+        yield
     except RaccoonError:
         raise
+    except InstantiationException as error:
+        cause = error.__cause__
+        if isinstance(cause, RaccoonError) or (cause is not None and not isinstance(cause, TypeError | ValueError | ImportError)):
+            raise cause from error
+        raise RaccoonError(f"{where}: {error}") from error
     except ImportError as error:
-        raise RaccoonError(f"{where}: {error}; the package is not installed (see the extras in pyproject.toml)") from error
+        raise RaccoonError(f"{where}: {error}; is the package installed? (the extras are in pyproject.toml)") from error
+    except (TypeError, ValueError) as error:
+        raise RaccoonError(f"{where}: {error}") from error
 
 
 def _nodes(node: Any, path: str, outermost: bool = True) -> Iterator[tuple[str, Mapping[str, Any], bool]]:

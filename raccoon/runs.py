@@ -13,6 +13,7 @@ import logging
 import os
 import secrets
 import socket
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ __all__ = ["Run", "open_run", "register_resolvers"]
 log = logging.getLogger(__name__)
 ROOT = Path("runs")
 _RUN_DIR = "@run_dir@"
-_IGNORED = ("resume", "executor")  # neither changes a result
+_IGNORED = ("resume", "executor", "logger")  # none changes a result
 _launches: dict[str, str] = {}
 
 
@@ -48,13 +49,10 @@ class Run:
 
 
 def register_resolvers() -> None:
-    """``${raccoon.run_dir:KIND}``, ``${raccoon.sweep_dir:KIND}``, ``${raccoon.launch:}``; called on import."""
+    """``${raccoon.run_dir:KIND}``, ``${raccoon.sweep_dir:KIND}``, ``${raccoon.sweep:}``; called on import."""
     OmegaConf.register_new_resolver("raccoon.run_dir", lambda kind: str(_default_dir(kind)), replace=True)
     OmegaConf.register_new_resolver("raccoon.sweep_dir", lambda kind: str(ROOT / "multirun" / kind / _launch(kind)), replace=True)
-    OmegaConf.register_new_resolver("raccoon.launch", lambda: next(iter(_launches.values()), None), replace=True)
-
-
-register_resolvers()
+    OmegaConf.register_new_resolver("raccoon.sweep", _sweep_name, replace=True)
 
 
 def _launch(kind: str) -> str:
@@ -74,9 +72,18 @@ def _sweep() -> tuple[Path, str] | None:
     return Path(HydraConfig.get().sweep.dir), str(HydraConfig.get().job.num)
 
 
+def _sweep_name() -> str | None:
+    """What the jobs of one multirun have in common: their folder's name; null outside a multirun."""
+    sweep = _sweep()
+    return sweep[0].name if sweep else None
+
+
 def _default_dir(kind: str) -> Path:
     sweep = _sweep()
     return sweep[0] / sweep[1] if sweep else ROOT / kind / _launch(kind)
+
+
+register_resolvers()
 
 
 def _wanted_dir(cfg: DictConfig, kind: str) -> tuple[Path, bool]:
@@ -117,16 +124,18 @@ def open_run(cfg: DictConfig, kind: str) -> Iterator[Run]:
     if lock is None:
         folder = wanted
         lock, resumed = _claim(wanted, mark, resume)
-    with lock, _logging_to(folder / "run.log"):
+    with lock, _logging_to(folder / "run.log") as log_file:
         run = Run(folder, kind, resumed, _resolved(cfg, str(folder)))
         status = _begin(run, cfg, mark)
         os.environ["RACCOON_RUN_DIR"] = str(folder)
         try:
             yield run
         except BaseException as error:
-            log.error("failed: %s", str(error) or type(error).__name__)
+            reason = str(error) or type(error).__name__
+            # to the file alone: the command line tells the user once
+            log_file.handle(log.makeRecord(log.name, logging.ERROR, __file__, 0, "failed: %s", (reason,), sys.exc_info()))
             with contextlib.suppress(RaccoonError):
-                write_json(folder / "status.json", status | {"state": "failed", "error": str(error) or type(error).__name__})
+                write_json(folder / "status.json", status | {"state": "failed", "error": reason})
             raise
         finally:
             os.environ.pop("RACCOON_RUN_DIR", None)
@@ -227,12 +236,12 @@ def _lock(folder: Path) -> IO[str] | None:
 
 
 @contextlib.contextmanager
-def _logging_to(path: Path) -> Iterator[None]:
+def _logging_to(path: Path) -> Iterator[logging.Handler]:
     handler = logging.FileHandler(path, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.getLogger().addHandler(handler)
     try:
-        yield
+        yield handler
     finally:
         logging.getLogger().removeHandler(handler)
         handler.close()

@@ -1,0 +1,53 @@
+# Targets set up what they need: `make train` and `make test` work on a fresh checkout with Python 3.11 or newer.
+# TORCH_INDEX_URL=URL adds a package index that carries CPU (or other) builds of torch.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3,$(shell command -v $(p) 2>/dev/null)))
+PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check -q $(if $(TORCH_INDEX_URL),--extra-index-url $(TORCH_INDEX_URL)) -c constraints.txt
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help train test test-slow check format bench clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11 ...")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.train: pyproject.toml constraints.txt | $(BIN)/python
+	@echo 'installing into $(VENV): minutes on a first run'
+	$(PIP_INSTALL) -e '.[gnubg]'
+	@touch $@
+
+$(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
+	@echo 'installing into $(VENV): minutes on a first run'
+	$(PIP_INSTALL) -e '.[gnubg,bgsage,wandb,tensorboard,onnx,dev]'
+	@touch $@ $(VENV)/.train
+
+train: $(VENV)/.train ## set up, label positions, train the default net and measure it (ARGS="model=... trainer=..." for more)
+	$(BIN)/python train.py $(ARGS)
+
+test: check ## set up, check and run the tests of seconds
+	$(BIN)/python -m pytest -q -m "not slow" -n 2
+
+test-slow: check ## every test, the ones of minutes included
+	$(BIN)/python -m pytest -q -n 2
+
+check: $(VENV)/.test ## lint and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/basedpyright --level error
+
+format: $(VENV)/.test ## format the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.test ## speed of every hot path beside its bound
+	$(BIN)/python -m benchmarks
+
+clean: ## remove the environment and caches; runs and label sets stay
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
