@@ -1,0 +1,52 @@
+"""Training: pure targets, losses, schedules and averages; thin Lightning shells over them; ``run.train`` puts a run together.
+
+``losses``, ``targets``, ``schedules`` and ``ema`` import no Lightning. Names are imported on first use, so that importing this
+package costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from raccoon.train.callbacks import BenchmarkPR
+    from raccoon.train.distill import Distillation
+    from raccoon.train.ema import Ema
+    from raccoon.train.losses import Losses, outcome_cross_entropy, value_losses, value_mse
+    from raccoon.train.run import train
+    from raccoon.train.schedules import lr_factor
+    from raccoon.train.targets import equity_value
+
+__all__ = [
+    "BenchmarkPR",
+    "Distillation",
+    "Ema",
+    "Losses",
+    "equity_value",
+    "lr_factor",
+    "outcome_cross_entropy",
+    "train",
+    "value_losses",
+    "value_mse",
+]
+
+_HOMES = {
+    "BenchmarkPR": "callbacks",
+    "Distillation": "distill",
+    "Ema": "ema",
+    "Losses": "losses",
+    "equity_value": "targets",
+    "lr_factor": "schedules",
+    "outcome_cross_entropy": "losses",
+    "train": "run",
+    "value_losses": "losses",
+    "value_mse": "losses",
+}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

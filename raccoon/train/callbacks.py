@@ -1,0 +1,66 @@
+"""Callbacks of the ``callbacks`` group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+
+import lightning.pytorch as pl
+from lightning.pytorch.callbacks import Callback
+
+from raccoon.contracts import Engine, RaccoonError
+from raccoon.model.network import RaccoonNet
+
+__all__ = ["BenchmarkPR", "Scorer"]
+
+Scorer = Callable[[Engine], float]
+"""PR of an engine's static play: 500 x the mean equity given up per decision."""
+
+
+class BenchmarkPR(Callback):
+    """Logs ``val/pr``: the PR of the network's static play on a money benchmark, after every ``every``-th epoch's validation.
+
+    ``benchmark``: ``embedded`` or the path of a benchmark file. It is loaded before training starts, so that a bad path costs
+    nothing. Epochs without a score carry the last one. The averaged weights are scored where there are any.
+    """
+
+    def __init__(self, benchmark: str = "embedded", every: int = 1) -> None:
+        if every < 1:
+            raise RaccoonError(f"callbacks.pr.every={every}: give 1 or more")
+        self.benchmark = benchmark
+        self.every = every
+        self._score: Scorer | None = None
+        self._last = float("inf")
+
+    def setup(self, trainer: pl.Trainer, pl_module: pl.LightningModule, stage: str) -> None:
+        """Load the benchmark once."""
+        from raccoon.eval.static_pr import StaticPR
+
+        if self._score is None:
+            self._score = StaticPR(self.benchmark).score
+
+    def on_validation_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Score and log."""
+        if trainer.sanity_checking or self._score is None:
+            return
+        epoch = trainer.current_epoch + 1
+        if epoch % self.every == 0 or epoch == trainer.max_epochs:
+            self._last = self._score(_engine(pl_module)) if trainer.is_global_zero else 0.0
+            self._last = float(trainer.strategy.broadcast(self._last))
+        pl_module.log("val/pr", self._last, rank_zero_only=False)
+
+    def state_dict(self) -> dict[str, float]:
+        return {"last": self._last}
+
+    def load_state_dict(self, state_dict: dict[str, float]) -> None:
+        self._last = state_dict["last"]
+
+
+def _engine(pl_module: pl.LightningModule) -> Engine:
+    """The network under training as an engine; a copy, because an engine may fold or cast its weights."""
+    from raccoon.engine.net import NetEngine
+
+    net = getattr(pl_module, "best_net", None)
+    if not isinstance(net, RaccoonNet):
+        raise RaccoonError(f"callbacks.pr: {type(pl_module).__name__} has no best_net to score")
+    return NetEngine(deepcopy(net), device=str(net.device), name="training")

@@ -1,0 +1,57 @@
+"""Checkpoints of a run: the best by the monitored figure, the last for resuming, each written whole or not at all."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import torch
+from lightning.fabric.plugins import TorchCheckpointIO
+from lightning.pytorch.callbacks import ModelCheckpoint
+
+from raccoon.contracts import RaccoonError
+from raccoon.files import atomic
+
+__all__ = ["BEST", "LAST", "AtomicCheckpointIO", "checkpoint_callbacks", "peek", "resume_path"]
+
+BEST, LAST, TIMED = "best.ckpt", "last.ckpt", "timed.ckpt"
+
+
+class AtomicCheckpointIO(TorchCheckpointIO):
+    """Writes under a temporary name beside the file and renames; a full disk is a RaccoonError and keeps the old file."""
+
+    def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any | None = None) -> None:
+        """See ``TorchCheckpointIO.save_checkpoint``."""
+        with atomic(Path(path)) as handle:
+            torch.save(checkpoint, handle)
+
+
+def checkpoint_callbacks(folder: Path, monitor: str, minutes: float | None) -> list[ModelCheckpoint]:
+    """``best.ckpt`` (lowest ``monitor``), then ``last.ckpt`` after every epoch, and ``timed.ckpt`` every ``minutes`` within one.
+
+    The best comes first: a run that dies between the two repeats an epoch and finds the same best again.
+    """
+    common: dict[str, Any] = {"dirpath": folder, "enable_version_counter": False, "auto_insert_metric_name": False, "save_top_k": 1}
+    callbacks = [
+        ModelCheckpoint(filename=Path(BEST).stem, monitor=monitor, mode="min", save_on_train_epoch_end=True, **common),
+        ModelCheckpoint(filename=Path(LAST).stem, save_on_train_epoch_end=True, **common),
+    ]
+    if minutes is not None:
+        interval = timedelta(minutes=minutes)
+        callbacks.append(ModelCheckpoint(filename=Path(TIMED).stem, train_time_interval=interval, **common))
+    return callbacks
+
+
+def resume_path(folder: Path) -> Path | None:
+    """The newest checkpoint of the run in ``folder`` to continue from, None when it has none yet."""
+    found = [path for path in (folder / LAST, folder / TIMED) if path.exists()]
+    return max(found, key=lambda path: path.stat().st_mtime_ns) if found else None
+
+
+def peek(path: Path) -> dict[str, Any]:
+    """The plain contents of a checkpoint; RaccoonError naming the file when it is broken."""
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True, mmap=True)
+    except Exception as error:
+        raise RaccoonError(f"{path}: not a readable checkpoint ({type(error).__name__}); delete it to use an older one") from error

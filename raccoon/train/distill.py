@@ -1,0 +1,182 @@
+"""``trainer=distill``: regress the value head against stored evaluations. A thin Lightning shell over pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, cast
+
+import lightning.pytorch as pl
+import torch
+from torch import Tensor
+
+from raccoon import artifact
+from raccoon.contracts import RaccoonError
+from raccoon.model.network import RaccoonNet
+from raccoon.train.ema import Ema
+from raccoon.train.losses import outcome_entropy, resolve_arm, value_losses
+from raccoon.train.schedules import SCHEDULES, lr_factor
+from raccoon.train.targets import VALUE_TO_POINTS, equity_value
+
+__all__ = ["Distillation"]
+
+_SUMS = ("n", "squared_error", "target", "target_squared", "cross_entropy", "entropy")
+
+
+class Distillation(pl.LightningModule):
+    """Trains ``net`` on batches ``(boards int8[N, 2, 25], probs6 float32[N, 6])``, both for the side on roll.
+
+    ``arm``: ``scalar`` (MSE on equity / 3), ``outcomes6`` (cross-entropy), ``both`` (cross-entropy + ``equity_weight`` x MSE) or
+    ``auto`` (by the head). Adam without weight decay; ``lr`` follows ``schedule`` per step after ``warmup_steps``.
+    ``ema_decay``: averaged weights are validated and exported (null: the weights themselves). ``gradient_clip``: largest
+    gradient norm (null: none). The run ends after ``max_epochs``, or earlier after ``max_minutes``. ``checkpoint_minutes``:
+    also save within an epoch. A policy head is left as it is: no target reaches it here.
+
+    Validation logs, on held-out games: ``val/r2`` and ``val/mse`` of equity (points squared), ``val/ce`` (nats above the
+    entropy of the labels). Raises RaccoonError for bad settings, naming the key.
+    """
+
+    def __init__(
+        self,
+        net: RaccoonNet,
+        *,
+        arm: str = "auto",
+        lr: float = 1e-3,
+        betas: Sequence[float] = (0.9, 0.999),
+        schedule: str = "cosine",
+        warmup_steps: int = 0,
+        equity_weight: float = 1.0,
+        ema_decay: float | None = 0.999,
+        gradient_clip: float | None = 1.0,
+        max_epochs: int = 10,
+        max_minutes: float | None = None,
+        checkpoint_minutes: float | None = None,
+    ) -> None:
+        super().__init__()
+        _check(lr, betas, schedule, warmup_steps, equity_weight, gradient_clip, max_epochs, max_minutes, checkpoint_minutes)
+        self.arm = resolve_arm(arm, net.has_probs)
+        self.net = net
+        if net.policy is not None:
+            net.policy.requires_grad_(False)
+        self.lr, self.betas, self.schedule, self.warmup_steps = lr, (betas[0], betas[1]), schedule, warmup_steps
+        self.equity_weight, self.gradient_clip = equity_weight, gradient_clip
+        self.max_epochs, self.max_minutes, self.checkpoint_minutes = max_epochs, max_minutes, checkpoint_minutes
+        self.meta: dict[str, Any] = {}
+        self._ema = None if ema_decay is None else Ema(net, ema_decay)
+        self._stepped = 0
+        self._sums: Tensor = torch.zeros(len(_SUMS), dtype=torch.float64)
+
+    @property
+    def best_net(self) -> RaccoonNet:
+        """The network that is validated and exported: the averaged weights where there are any."""
+        return self.net if self._ema is None else cast(RaccoonNet, self._ema.net)
+
+    def configure_optimizers(self) -> Any:
+        """Adam and its per-step schedule over the whole run."""
+        parameters = [parameter for parameter in self.net.parameters() if parameter.requires_grad]
+        optimizer = torch.optim.Adam(parameters, lr=self.lr, betas=self.betas, fused=True)
+        total = int(self.trainer.estimated_stepping_batches)
+        factor = partial(lr_factor, kind=self.schedule, total=total, warmup=self.warmup_steps)
+        scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, factor)
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
+
+    def on_fit_start(self) -> None:
+        """Move the average to the device of the network."""
+        if self._ema is not None:
+            self._ema.to(self.device)
+        self._sums = self._sums.to(self.device)
+
+    def training_step(self, batch: tuple[Tensor, Tensor], batch_idx: int) -> Tensor:
+        """Loss of one batch."""
+        boards, probs6 = batch
+        losses = value_losses(self.net, _prepare(self.net, boards), probs6, self.arm, self.equity_weight)
+        self.log("train/loss", losses.total.detach(), on_step=True, on_epoch=True, batch_size=len(boards))
+        return losses.total
+
+    def on_train_batch_end(self, outputs: Any, batch: Any, batch_idx: int) -> None:
+        """Average the weights after each optimiser step."""
+        if self._ema is not None and self.trainer.global_step > self._stepped:
+            self._ema.update(self.net)
+        self._stepped = self.trainer.global_step
+
+    def on_validation_epoch_start(self) -> None:
+        """Start the sums."""
+        self._sums = torch.zeros(len(_SUMS), dtype=torch.float64, device=self.device)
+
+    def validation_step(self, batch: tuple[Tensor, Tensor], batch_idx: int) -> None:
+        """Add one batch of held-out positions to the sums."""
+        boards, probs6 = batch
+        net = self.best_net
+        losses = value_losses(net, _prepare(net, boards), probs6, self.arm, self.equity_weight)
+        target = equity_value(probs6.double()) * VALUE_TO_POINTS
+        error = losses.value.double() * VALUE_TO_POINTS - target
+        n = len(boards)
+        entropy = outcome_entropy(probs6) * n
+        ce = entropy if losses.cross_entropy is None else losses.cross_entropy * n
+        parts = (n, error.square().sum(), target.sum(), target.square().sum(), ce, entropy)
+        self._sums += torch.stack([torch.as_tensor(part, dtype=torch.float64, device=self.device) for part in parts])
+
+    def on_validation_epoch_end(self) -> None:
+        """Log what the sums say."""
+        total = cast(Tensor, self.trainer.strategy.reduce(self._sums, reduce_op="sum"))
+        sums = dict(zip(_SUMS, total.tolist(), strict=True))
+        if sums["n"] == 0:
+            return
+        spread = sums["target_squared"] - sums["target"] ** 2 / sums["n"]
+        figures = {"val/mse": sums["squared_error"] / sums["n"], "val/r2": 1.0 - sums["squared_error"] / max(spread, 1e-12)}
+        if self.net.has_probs:
+            figures["val/ce"] = (sums["cross_entropy"] - sums["entropy"]) / sums["n"]
+        self.log_dict(figures, rank_zero_only=False)
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Add what makes the file loadable as a network and the run exactly resumable."""
+        checkpoint["raccoon"] = artifact.header(self.net, self.meta)
+        checkpoint["rng"] = {"cpu": torch.get_rng_state(), "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []}
+        if self._ema is not None:
+            state = self._ema.state_dict()
+            checkpoint["ema"], checkpoint["ema_updates"] = state["net"], state["updates"]
+
+    def on_load_checkpoint(self, checkpoint: Mapping[str, Any]) -> None:
+        """Restore the average and the random state."""
+        torch.set_rng_state(checkpoint["rng"]["cpu"].cpu())
+        if torch.cuda.is_available() and len(checkpoint["rng"]["cuda"]) == torch.cuda.device_count():
+            torch.cuda.set_rng_state_all([state.cpu() for state in checkpoint["rng"]["cuda"]])
+        self._stepped = int(checkpoint["global_step"])
+        if self._ema is not None:
+            self._ema.load_state_dict({"net": checkpoint["ema"], "updates": checkpoint["ema_updates"]})
+
+
+def _prepare(net: RaccoonNet, boards: Tensor) -> Tensor:
+    """The network's input; boards in main memory go through the faster kernels for arrays."""
+    return net.prepare(boards.numpy() if boards.device.type == "cpu" else boards)
+
+
+def _check(
+    lr: float,
+    betas: Sequence[float],
+    schedule: str,
+    warmup_steps: int,
+    equity_weight: float,
+    gradient_clip: float | None,
+    max_epochs: int,
+    max_minutes: float | None,
+    checkpoint_minutes: float | None,
+) -> None:
+    """Refuse bad settings before any long work."""
+    faults = [
+        (not 0 < lr < float("inf"), f"trainer.lr={lr}: give a number above 0"),
+        (len(betas) != 2 or not all(0 <= beta < 1 for beta in betas), f"trainer.betas={list(betas)}: give two numbers in [0, 1)"),
+        (schedule not in SCHEDULES, f"trainer.schedule={schedule}: give one of {', '.join(SCHEDULES)}"),
+        (warmup_steps < 0, f"trainer.warmup_steps={warmup_steps}: give 0 or more"),
+        (not 0 <= equity_weight < float("inf"), f"trainer.equity_weight={equity_weight}: give 0 or more"),
+        (gradient_clip is not None and not gradient_clip > 0, f"trainer.gradient_clip={gradient_clip}: give a number above 0, or null"),
+        (max_epochs < 1, f"trainer.max_epochs={max_epochs}: give 1 or more"),
+        (max_minutes is not None and not max_minutes > 0, f"trainer.max_minutes={max_minutes}: give a number above 0, or null"),
+        (
+            checkpoint_minutes is not None and not checkpoint_minutes > 0,
+            f"trainer.checkpoint_minutes={checkpoint_minutes}: give a number above 0, or null",
+        ),
+    ]
+    for bad, message in faults:
+        if bad:
+            raise RaccoonError(message)

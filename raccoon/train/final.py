@@ -1,0 +1,121 @@
+"""The end of a training run: the best weights as ``net.pt``, the measurements of ``final``, one report over all."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from raccoon import artifact
+from raccoon.build import build
+from raccoon.contracts import Evaluator, Figure, RaccoonError, Report
+from raccoon.eval import report as reports
+from raccoon.runs import Run
+from raccoon.train.checkpoints import BEST, LAST
+
+__all__ = ["build_evaluators", "export", "finish", "player_node"]
+
+log = logging.getLogger(__name__)
+_CURVES = (("train/loss", "training loss"), ("val/ce", "cross-entropy above entropy (nats)"), ("val/mse", "MSE (points squared)"))
+_CURVES += (("val/r2", "R2 of equity"), ("val/pr", "PR on the benchmark"))
+
+
+def build_evaluators(cfg: Mapping[str, Any]) -> dict[str, Evaluator]:
+    """The evaluators of ``cfg["final"]`` by name, built before training so that a bad setting costs nothing."""
+    nodes = {name: node for name, node in (cfg.get("final") or {}).items() if node}
+    if not nodes:
+        return {}
+    if not cfg.get("executor"):
+        raise RaccoonError("executor: final measurements need one, e.g. executor=processes")
+    executor = build(cfg["executor"], "executor")
+    return {name: build(node, f"final.{name}", executor=executor) for name, node in nodes.items()}
+
+
+def export(run_dir: Path) -> Path:
+    """``net.pt``: the (averaged) weights of the best checkpoint, of the last where no epoch could be judged."""
+    source = next((path for path in (run_dir / BEST, run_dir / LAST) if path.exists()), None)
+    if source is None:
+        raise RaccoonError(f"{run_dir}: no checkpoint to export, the run ended within its first epoch; raise trainer.max_minutes")
+    net, header = artifact.load(source)
+    path = run_dir / "net.pt"
+    artifact.save(path, net, header["meta"])
+    return path
+
+
+def player_node(cfg: Mapping[str, Any], path: Path, name: str) -> dict[str, Any]:
+    """Config node of the player that plays ``path`` with the run's search."""
+    engine = {"_target_": "raccoon.engine.net.NetEngine.load", "path": str(path)}
+    node: dict[str, Any] = {"_target_": "raccoon.play.player.EnginePlayer", "name": name, "engine": engine}
+    return node | ({"search": cfg["search"]} if cfg.get("search") else {})
+
+
+def finish(cfg: Mapping[str, Any], run: Run, module: Any, rows: Sequence[Mapping[str, float]], evaluators: Mapping[str, Evaluator]) -> Path:
+    """Export, measure, write ``report.json`` and its companions into the run folder; returns its path. Only rank 0 works."""
+    if module.trainer is not None and not module.trainer.is_global_zero:
+        return run.dir / "report.json"
+    path = export(run.dir)
+    player = player_node(cfg, path, run.dir.name)
+    summary = Report("train", _describe(cfg), None, int(cfg["seed"]), sum(row["seconds"] for row in rows))
+    summary.figures |= _best(rows)
+    summary.tables["epochs"] = [dict(row) for row in rows]
+    summary.files.append(path.name)
+    for name, evaluator in evaluators.items():
+        part = _measure(evaluator, player, cfg.get("opponent"), run.dir / "final" / name, int(cfg["seed"]))
+        summary.opponent = part.opponent or summary.opponent
+        summary.seconds += part.seconds
+        summary.figures |= {f"{name}/{key}": figure for key, figure in part.figures.items()}
+        summary.files.append(f"final/{name}/report.md")
+    summary.plots["training"] = partial(_curves, rows)
+    summary.notes.append("seconds are those of the epochs and of the measurements, without making labels")
+    summary.notes.append("the best of several epochs by PR flatters a little: the minimum of noisy figures")
+    written = reports.write(summary, run.dir)
+    _show(summary, written)
+    return written
+
+
+def _measure(evaluator: Evaluator, player: Mapping[str, Any], opponent: Mapping[str, Any] | None, folder: Path, seed: int) -> Report:
+    """Run one evaluator in its own folder; a finished one is read back (a continued run)."""
+    if (folder / "report.json").exists():
+        return reports.read(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    report = evaluator.run(player, opponent, folder, seed)
+    reports.write(report, folder)
+    return report
+
+
+def _describe(cfg: Mapping[str, Any]) -> str:
+    backbone = dict(cfg["model"]["backbone"])
+    shape = " ".join(f"{key}={value}" for key, value in backbone.items() if not key.startswith("_"))
+    head = str(cfg["model"]["head"].get("_target_", "")).rsplit(".", 1)[-1]
+    return f"{str(backbone.get('_target_', '')).rsplit('.', 1)[-1]} {shape}, {head}".replace("  ", " ")
+
+
+def _best(rows: Sequence[Mapping[str, float]]) -> dict[str, Figure]:
+    """Figures of the exported epoch: the best by PR (by MSE where PR was not measured)."""
+    if not rows:
+        return {}
+    key = "val/pr" if any("val/pr" in row for row in rows) else "val/mse"
+    best = min(rows, key=lambda row: row.get(key, float("inf")))
+    return {"epoch exported": Figure(best["epoch"])} | {name: Figure(best[name]) for name, _ in _CURVES if name in best}
+
+
+def _curves(rows: Sequence[Mapping[str, float]], figure: Any) -> None:
+    """One panel a figure that was logged, by epoch."""
+    known = [(name, label) for name, label in _CURVES if any(name in row for row in rows)]
+    for index, (name, label) in enumerate(known):
+        axes = figure.add_subplot(2, (len(known) + 1) // 2, index + 1)
+        points = [(row["epoch"], row[name]) for row in rows if name in row]
+        axes.plot(*zip(*points, strict=True), marker=".")
+        axes.set_title(label, fontsize=9)
+        axes.set_xlabel("epoch")
+        axes.grid(alpha=0.3)
+
+
+def _show(summary: Report, path: Path) -> None:
+    from rich.console import Console
+
+    short = Report(summary.evaluator, summary.player, summary.opponent, summary.seed, summary.seconds, summary.figures)
+    Console().print(reports.render(short))
+    print(f"report: {path.with_suffix('.md')}")

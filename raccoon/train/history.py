@@ -1,0 +1,61 @@
+"""Figures of every epoch: in a CSV, in the log, and in the checkpoint, so that a continued run keeps its past."""
+
+from __future__ import annotations
+
+import csv
+import io
+import logging
+import time
+from pathlib import Path
+from typing import Any
+
+import lightning.pytorch as pl
+from lightning.pytorch.callbacks import Callback
+
+from raccoon.files import write_text
+
+__all__ = ["History"]
+
+log = logging.getLogger(__name__)
+_SHOWN = (("train/loss", "loss"), ("val/r2", "R2"), ("val/mse", "MSE"), ("val/ce", "CE"), ("val/pr", "PR"))
+
+
+class History(Callback):
+    """``rows``: one dict an epoch (epoch from 1, step, learning rate, seconds, every logged figure), also in ``folder/metrics.csv``."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.rows: list[dict[str, float]] = []
+        self._started = 0.0
+
+    def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        self._started = time.monotonic()
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        row: dict[str, float] = {
+            "epoch": trainer.current_epoch + 1,
+            "step": trainer.global_step,
+            "lr": float(trainer.optimizers[0].param_groups[0]["lr"]),
+            "seconds": round(time.monotonic() - self._started, 3),
+        }
+        logged = {name: float(value) for name, value in trainer.callback_metrics.items() if not name.endswith("_step")}
+        row |= {name.removesuffix("_epoch"): value for name, value in sorted(logged.items())}
+        self.rows.append(row)
+        if trainer.is_global_zero:
+            write_text(self.folder / "metrics.csv", _csv(self.rows))
+            shown = ", ".join(f"{label} {row[name]:.4g}" for name, label in _SHOWN if name in row)
+            log.info("epoch %d of %s: %s (%.1f s)", row["epoch"], trainer.max_epochs, shown, row["seconds"])
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"rows": [dict(row) for row in self.rows]}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        self.rows = [dict(row) for row in state_dict["rows"]]
+
+
+def _csv(rows: list[dict[str, float]]) -> str:
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, fieldnames=list(dict.fromkeys(key for row in rows for key in row)), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return buffer.getvalue()

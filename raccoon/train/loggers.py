@@ -1,0 +1,91 @@
+"""Loggers that need more than their constructor: imported late, resumable, offline where there is no key."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from raccoon.contracts import RaccoonError
+
+if TYPE_CHECKING:
+    from lightning.pytorch.loggers import Logger
+
+__all__ = ["csv_logger", "finish", "run_ids", "tensorboard_logger", "wandb_logger"]
+
+log = logging.getLogger(__name__)
+
+
+def csv_logger(save_dir: str, name: str = "csv") -> Logger:
+    """Step by step figures in ``save_dir/name/version_N/metrics.csv``; a continued run adds a version, nothing is lost."""
+    from lightning.pytorch.loggers import CSVLogger
+
+    return CSVLogger(save_dir, name=name)
+
+
+def tensorboard_logger(save_dir: str, name: str = "tensorboard") -> Logger:
+    """TensorBoard events in ``save_dir/name``. Raises RaccoonError when the package is missing."""
+    from lightning.pytorch.loggers import TensorBoardLogger
+
+    try:
+        return TensorBoardLogger(save_dir, name=name, version="")
+    except ModuleNotFoundError as error:
+        raise RaccoonError("logger=tensorboard: install the tensorboard extra (pip install 'raccoon[tensorboard]')") from error
+
+
+def wandb_logger(
+    save_dir: str,
+    project: str = "raccoon",
+    name: str | None = None,
+    group: str | None = None,
+    offline: bool | None = None,
+    id: str | None = None,
+) -> Logger:
+    """Weights & Biases run in ``save_dir``. ``offline`` null: offline exactly when WANDB_API_KEY is not set.
+
+    ``group`` null: the sweep in a multirun, else none. ``id`` continues that run; a resumed training fills it from its checkpoint.
+    Raises RaccoonError when the package is missing.
+    """
+    try:
+        import wandb  # noqa: F401
+        from lightning.pytorch.loggers import WandbLogger
+    except ModuleNotFoundError as error:
+        raise RaccoonError("logger=wandb: install the wandb extra (pip install 'raccoon[wandb]')") from error
+    offline = not os.environ.get("WANDB_API_KEY") if offline is None else offline
+    if offline:
+        log.info("wandb: offline (no WANDB_API_KEY); `wandb sync` uploads %s later", Path(save_dir) / "wandb")
+    chosen = _sweep_name() if group is None else group
+    return WandbLogger(
+        name=name, save_dir=save_dir, project=project, offline=offline, id=id, group=chosen, resume="allow", settings=_quiet_settings()
+    )
+
+
+def _quiet_settings() -> Any:
+    import wandb
+
+    return wandb.Settings(silent=True, console="off")
+
+
+def _sweep_name() -> str | None:
+    from hydra.core.hydra_config import HydraConfig
+    from hydra.types import RunMode
+
+    if not HydraConfig.initialized() or HydraConfig.get().mode != RunMode.MULTIRUN:
+        return None
+    return "/".join(Path(HydraConfig.get().sweep.dir).parts[-2:])
+
+
+def run_ids(loggers: Iterable[Logger]) -> dict[str, str]:
+    """The run id of each logger that has one worth continuing (wandb), by class name: kept in every checkpoint."""
+    return {type(logger).__name__: str(logger.version) for logger in loggers if type(logger).__name__ == "WandbLogger" and logger.version}
+
+
+def finish() -> None:
+    """Close an open wandb run, so that the next job of a multirun starts its own. Does nothing where wandb was not used."""
+    import sys
+
+    wandb = sys.modules.get("wandb")
+    if wandb is not None and wandb.run is not None:
+        wandb.finish()

@@ -1,0 +1,75 @@
+"""Loss functions of value training, pure functions of network outputs and targets. No Lightning here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from raccoon.contracts import RaccoonError
+from raccoon.model.network import RaccoonNet
+from raccoon.train.targets import equity_value
+
+__all__ = ["ARMS", "Losses", "outcome_cross_entropy", "outcome_entropy", "resolve_arm", "value_losses", "value_mse"]
+
+ARMS = ("auto", "scalar", "outcomes6", "both")
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Losses of one batch: ``total`` is what training minimises; ``mse`` on the value scale; ``cross_entropy`` in nats
+    (None for a scalar head); ``value float[N]`` the predicted equity / 3."""
+
+    total: Tensor
+    mse: Tensor
+    cross_entropy: Tensor | None
+    value: Tensor
+
+
+def value_mse(value: Tensor, target: Tensor) -> Tensor:
+    """Mean squared error of ``value float[N]`` against ``target float[N]``, both equity / 3."""
+    return (value - target).square().mean()
+
+
+def outcome_cross_entropy(log_probs6: Tensor, target: Tensor) -> Tensor:
+    """Mean cross-entropy in nats of ``log_probs6 float[N, 6]`` against the distribution ``target float[N, 6]``."""
+    return -(target * log_probs6).sum(dim=1).mean()
+
+
+def outcome_entropy(target: Tensor) -> Tensor:
+    """Mean entropy in nats of ``target float[N, 6]``: the least that ``outcome_cross_entropy`` can reach."""
+    return -torch.special.xlogy(target, target).sum(dim=1).mean()
+
+
+def resolve_arm(arm: str, has_probs: bool) -> str:
+    """The arm that is trained: ``auto`` is ``both`` for a head that knows the outcomes, else ``scalar``.
+
+    Raises RaccoonError for an unknown arm and for one that the head cannot train.
+    """
+    if arm not in ARMS:
+        raise RaccoonError(f"trainer.arm={arm}: give one of {', '.join(ARMS)}")
+    if arm == "auto":
+        return "both" if has_probs else "scalar"
+    if arm != "scalar" and not has_probs:
+        raise RaccoonError(f"trainer.arm={arm} needs outcomes but model/head is scalar: choose model/head=outcomes6 or trainer.arm=scalar")
+    return arm
+
+
+def value_losses(net: RaccoonNet, x: Tensor, target_probs6: Tensor, arm: str, equity_weight: float) -> Losses:
+    """Losses of ``net`` on its prepared input ``x`` against outcome distributions ``target_probs6 float[N, 6]``.
+
+    ``scalar``: MSE on equity / 3 through ``value_equity``, whatever the head; ``outcomes6``: cross-entropy;
+    ``both``: cross-entropy + ``equity_weight`` times that MSE. One forward pass in every case.
+    """
+    target = target_probs6.float()
+    raw = net.value_raw(x).float()
+    value = net.head.equity(raw)
+    mse = value_mse(value, equity_value(target))
+    if not net.has_probs:
+        return Losses(mse, mse, None, value)
+    cross_entropy = outcome_cross_entropy(net.head.log_probs6(raw), target)
+    if arm == "scalar":
+        return Losses(mse, mse, cross_entropy, value)
+    total = cross_entropy if arm == "outcomes6" else cross_entropy + equity_weight * mse
+    return Losses(total, mse, cross_entropy, value)

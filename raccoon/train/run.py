@@ -1,0 +1,145 @@
+"""``train(cfg, run)``: from a resolved config to trained weights and a report. The only place where Lightning's Trainer is made."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import lightning.pytorch as pl
+import torch
+from lightning.pytorch.callbacks import Callback, RichProgressBar, Timer
+
+from raccoon.build import build
+from raccoon.contracts import RaccoonError
+from raccoon.env.encoder import Encoder
+from raccoon.model import build_net
+from raccoon.rng import torch_seed
+from raccoon.runs import Run
+from raccoon.train import final
+from raccoon.train.checkpoints import AtomicCheckpointIO, checkpoint_callbacks, peek, resume_path
+from raccoon.train.history import History
+from raccoon.train.loggers import finish, run_ids
+
+__all__ = ["train"]
+
+log = logging.getLogger(__name__)
+_LOG_STEPS = 50
+
+
+def train(cfg: Mapping[str, Any], run: Run) -> Path:
+    """Train as ``cfg`` (plain and resolved) says in ``run.dir``; returns the path of the ``report.json`` written at the end.
+
+    A run that was interrupted continues from its newest checkpoint and gives the same weights as an uninterrupted one.
+    Raises RaccoonError naming the key for settings that cannot work, before any label is made or step taken.
+    """
+    torch.set_flush_denormal(True)
+    encoder = build(cfg["encoder"], "encoder")
+    if not isinstance(encoder, Encoder):
+        raise RaccoonError(f"encoder: expected a raccoon.env.encoder.Encoder, got {type(encoder).__name__}")
+    net = build_net(cfg["model"], encoder, seed=torch_seed(cfg["seed"], "network"))
+    module = build(cfg["trainer"], "trainer", net=net)
+    data = build(cfg["data"], "data")
+    evaluators = final.build_evaluators(cfg)
+    module.meta = _meta(cfg)
+    parameters = sum(parameter.numel() for parameter in net.parameters())
+    log.info("%s parameters, %s, arm %s", f"{parameters:,}", encoder.describe(), getattr(module, "arm", "-"))
+    history = History(run.dir)
+    with _narrow_warnings():
+        try:
+            trainer = _trainer(cfg, run, module, history)
+            trainer.fit(module, datamodule=data, ckpt_path=_continue_from(run), weights_only=True)
+            if trainer.interrupted:
+                raise KeyboardInterrupt
+        finally:
+            finish()
+    return final.finish(cfg, run, module, history.rows, evaluators)
+
+
+def _trainer(cfg: Mapping[str, Any], run: Run, module: Any, history: History) -> pl.Trainer:
+    loggers = _loggers(cfg.get("logger") or {}, run)
+    callbacks = {name: build(node, f"callbacks.{name}") for name, node in (cfg.get("callbacks") or {}).items() if node}
+    for name, callback in callbacks.items():
+        if not isinstance(callback, Callback):
+            raise RaccoonError(f"callbacks.{name}: expected a Lightning callback, got {type(callback).__name__}")
+    monitor = getattr(module, "monitor", None) or ("val/pr" if "pr" in callbacks else "val/mse")
+    extra: list[Callback] = [history, *checkpoint_callbacks(run.dir, monitor, module.checkpoint_minutes)]
+    if module.max_minutes is not None:
+        extra.append(Timer(timedelta(minutes=module.max_minutes), verbose=False))
+    on_terminal = sys.stderr.isatty()
+    if on_terminal and not any(isinstance(callback, RichProgressBar) for callback in callbacks.values()):
+        extra.append(RichProgressBar(leave=False))
+    flags = {"log_every_n_steps": _LOG_STEPS, **(cfg.get("runtime") or {})}
+    try:
+        return pl.Trainer(
+            **flags,
+            max_epochs=module.max_epochs,
+            gradient_clip_val=module.gradient_clip,
+            callbacks=[*callbacks.values(), *extra, _RunIds()],
+            logger=loggers or False,
+            plugins=[AtomicCheckpointIO()],
+            default_root_dir=run.dir,
+            num_sanity_val_steps=0,
+            enable_model_summary=False,
+            enable_progress_bar=on_terminal,
+        )
+    except (TypeError, ValueError) as error:
+        raise RaccoonError(f"runtime: Lightning's Trainer refuses it: {error}") from error
+
+
+class _RunIds(Callback):
+    """Keeps the ids of logger runs in every checkpoint, so that a continued training continues them too."""
+
+    def on_save_checkpoint(self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]) -> None:
+        checkpoint["loggers"] = run_ids(trainer.loggers)
+
+
+def _loggers(nodes: Mapping[str, Any], run: Run) -> list[Any]:
+    path = _continue_from(run)
+    ids = peek(path).get("loggers", {}) if path else {}
+    built = []
+    for name, node in nodes.items():
+        if not node:
+            continue
+        known = {"id": ids["WandbLogger"]} if node.get("_target_", "").endswith("wandb_logger") and "WandbLogger" in ids else {}
+        built.append(build(node, f"logger.{name}", **known))
+    return built
+
+
+def _continue_from(run: Run) -> Path | None:
+    path = resume_path(run.dir) if run.resumed else None
+    if path is not None:
+        log.info("continuing from %s", path)
+    return path
+
+
+def _meta(cfg: Mapping[str, Any]) -> dict[str, Any]:
+    """What a checkpoint says about its making: the settings of the trainer and the data, and the seed."""
+    return {"seed": cfg["seed"], "trainer": dict(cfg["trainer"]), "data": dict(cfg["data"])}
+
+
+@contextlib.contextmanager
+def _narrow_warnings() -> Iterator[None]:
+    """Silence, here only, messages that are about choices made on purpose."""
+    with warnings.catch_warnings():
+        for message in (
+            r".*Checkpoint directory .* exists and is not empty.*",  # a continued run writes where it wrote before
+            r".*does not have many workers.*",  # the loader prefetches by thread; decoding releases the GIL
+            r".*(is smaller than the logging interval).*",  # small sets
+            r".*GPU available but not used.*",  # runtime=cpu says so
+            r".*Experiment logs directory .* exists and is not empty.*",
+        ):
+            warnings.filterwarnings("ignore", message=message)
+        levels = {name: logging.getLogger(name).level for name in ("lightning.pytorch", "lightning.fabric", "lightning")}
+        for name in levels:
+            logging.getLogger(name).setLevel(logging.WARNING)
+        try:
+            yield
+        finally:
+            for name, level in levels.items():
+                logging.getLogger(name).setLevel(level)
