@@ -1,0 +1,162 @@
+"""Games of one player against another, in shards: what every arena runs. A shard is a pure function of (job, index)."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raccoon.build import build
+from raccoon.contracts import Player, RaccoonError
+from raccoon.executor import Executor, run_shards
+from raccoon.files import write_text
+from raccoon.play.dice import OPENING_MODES
+from raccoon.play.match import play_games
+
+__all__ = ["MatchPlan", "Played", "build_players", "luck_switch", "play_match", "require", "write_games"]
+
+
+def require(name: str, value: Any, minimum: int) -> int:
+    """``value`` if it is a whole number of at least ``minimum``; else RaccoonError naming ``evaluator.name``."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < minimum:
+        raise RaccoonError(f"evaluator.{name}={value!r}: give a whole number, {minimum} or more")
+    return int(value)
+
+
+def luck_switch(value: Any) -> bool:
+    """Meaning of ``evaluator.luck``: ``gnubg0``, ``on`` or true; ``off`` or false."""
+    if value in ("gnubg0", "on", True):
+        return True
+    if value in ("off", False):
+        return False
+    raise RaccoonError(f"evaluator.luck={value!r}: choose gnubg0 (on) or off")
+
+
+@dataclass(frozen=True)
+class MatchPlan:
+    """Which games to play: global indices ``first .. first + games - 1`` in shards of ``shard_games``.
+
+    ``batch`` games are live at a time in a worker; ``luck`` adds up the dice luck; ``openings`` as in ``play.dice``.
+    """
+
+    games: int
+    shard_games: int = 250
+    first: int = 0
+    batch: int = 256
+    luck: bool = True
+    openings: str = "random"
+    turn_cap: int = 1000
+
+    def __post_init__(self) -> None:
+        for name in ("games", "shard_games", "batch", "turn_cap"):
+            require(name, getattr(self, name), 1)
+        if self.openings not in OPENING_MODES:
+            raise RaccoonError(f"evaluator.openings={self.openings!r}: choose one of {', '.join(OPENING_MODES)}")
+
+
+@dataclass(frozen=True)
+class Played:
+    """Finished games: ``games, points, rolls int64[G]``, ``capped bool[G]``, ``luck float64[G]`` (None when off), all to player 0.
+
+    ``core_seconds`` is the time of the shards added up (start-up of workers and loading of players left out),
+    ``evaluations`` those of each side's engine (a player that plays itself counts once, under player 0).
+    """
+
+    names: tuple[str, str]
+    games: NDArray[np.int64]
+    points: NDArray[np.int64]
+    rolls: NDArray[np.int64]
+    capped: NDArray[np.bool_]
+    luck: NDArray[np.float64] | None
+    core_seconds: float
+    evaluations: tuple[int, int]
+
+
+def build_players(player: Mapping[str, Any], opponent: Mapping[str, Any]) -> tuple[Player, Player]:
+    """Both players; one object twice when the nodes are equal, so that the runner asks it once a step."""
+    first = build(player)
+    return first, first if dict(opponent) == dict(player) else build(opponent)
+
+
+def play_match(
+    executor: Executor,
+    player: Mapping[str, Any],
+    opponent: Mapping[str, Any] | None,
+    plan: MatchPlan,
+    seed: int,
+    folder: Path,
+    label: str,
+) -> Played:
+    """Play the games of ``plan``; shards already in ``folder`` are read. Raises RaccoonError when there is no opponent."""
+    if opponent is None:
+        raise RaccoonError("opponent: this measurement needs one, for example opponent=gnubg0")
+    job = {"player": dict(player), "opponent": dict(opponent), "seed": seed, "plan": vars(plan)}
+    count = -(-plan.games // plan.shard_games)
+    shards = run_shards(executor, match_shard, job, count, folder, label)
+    joined = {key: np.concatenate([shard[key] for shard in shards]) for key in ("games", "points", "rolls", "capped", "luck")}
+    return Played(
+        names=(str(shards[0]["names"][0]), str(shards[0]["names"][1])),
+        games=joined["games"],
+        points=joined["points"],
+        rolls=joined["rolls"],
+        capped=joined["capped"],
+        luck=joined["luck"] if plan.luck else None,
+        core_seconds=float(sum(shard["seconds"] for shard in shards)),
+        evaluations=(int(sum(shard["evaluations"][0] for shard in shards)), int(sum(shard["evaluations"][1] for shard in shards))),
+    )
+
+
+def match_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
+    """The games of shard ``index`` of a job of ``play_match``."""
+    plan = MatchPlan(**job["plan"])
+    start = index * plan.shard_games
+    games = plan.first + np.arange(start, min(start + plan.shard_games, plan.games), dtype=np.int64)
+    players = build_players(job["player"], job["opponent"])
+    before = [_evaluations(player) for player in players]
+    began = time.perf_counter()
+    luck = np.zeros(len(games))
+    observers = []
+    if plan.luck:
+        from raccoon.eval.luck import LuckObserver
+
+        observers.append(LuckObserver(games))
+    result = play_games(
+        players, games, job["seed"], observers=observers, batch=plan.batch, openings=plan.openings, turn_cap=plan.turn_cap
+    )
+    if plan.luck:
+        luck = observers[0].luck
+    used = [_evaluations(player) - count for player, count in zip(players, before, strict=True)]
+    if players[0] is players[1]:
+        used[1] = 0
+    return {
+        "games": result.games,
+        "points": result.points,
+        "rolls": result.rolls,
+        "capped": result.capped,
+        "luck": luck,
+        "names": np.array([player.name for player in players]),
+        "seconds": time.perf_counter() - began,
+        "evaluations": np.array(used, np.int64),
+    }
+
+
+def _evaluations(player: Player) -> int:
+    return int(getattr(getattr(player, "engine", None), "evaluations", 0))
+
+
+def write_games(path: Path, played: Played) -> None:
+    """One line a game as CSV: game, seat of player 0, points and luck to player 0, their difference, rolls, capped."""
+    out = io.StringIO()
+    out.write("game,seat,points,luck,vr,rolls,capped\n")
+    luck = None if played.luck is None else played.luck.tolist()
+    rows = zip(played.games.tolist(), played.points.tolist(), played.rolls.tolist(), played.capped.tolist(), strict=True)
+    for row, (game, points, rolls, capped) in enumerate(rows):
+        lucky = "," if luck is None else f"{luck[row]!r},{points - luck[row]!r}"
+        out.write(f"{game},{game % 2},{points},{lucky},{rolls},{int(capped)}\n")
+    write_text(path, out.getvalue())
