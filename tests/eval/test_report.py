@@ -38,16 +38,21 @@ def test_every_file_is_written_and_reads_back(tmp_path: Path) -> None:
     assert (tmp_path / "line.png").read_bytes().startswith(b"\x89PNG")
     data = json.loads(path.read_text(), parse_constant=lambda text: pytest.fail(f"{text} is not JSON"))
     assert set(data) == {"evaluator", "player", "opponent", "seed", "seconds", "versions", "figures", "tables", "notes", "files"}
-    assert data["figures"]["beta"]["value"] is None and data["versions"]["numpy"] == np.__version__
+    assert data["figures"]["beta"]["value"] is None
+    assert data["versions"]["numpy"] == np.__version__
     again = report.read(tmp_path)
-    assert again.figures["ppg"] == example().figures["ppg"] and math.isnan(again.figures["beta"].value)
-    assert again.tables == example().tables and again.files == ["report.md", "pr-by-plan.csv", "line.png"]
+    assert again.figures["ppg"] == example().figures["ppg"]
+    assert math.isnan(again.figures["beta"].value)
+    assert again.tables == example().tables
+    assert again.files == ["report.md", "pr-by-plan.csv", "line.png"]
 
 
 def test_readable_forms(tmp_path: Path) -> None:
     report.write(example(), tmp_path)
     text = (tmp_path / "report.md").read_text()
-    assert "| ppg | 0.0471 | [0.04, 0.05] | 18,000 |" in text and "racing \\| race" in text and "![line](line.png)" in text
+    assert "| ppg | 0.0471 | [0.04, 0.05] | 18,000 |" in text
+    assert "racing \\| race" in text
+    assert "![line](line.png)" in text
     with open(tmp_path / "pr-by-plan.csv", newline="") as handle:
         assert next(csv.DictReader(handle)) == {
             "plan": "racing | race", "PR": "1.5", "PR lo": "1.0", "PR hi": "2.0", "n": "40", "ok": "True",
@@ -55,7 +60,10 @@ def test_readable_forms(tmp_path: Path) -> None:
     console = Console(width=120, record=True, file=io.StringIO())
     console.print(report.render(report.read(tmp_path)))
     shown = console.export_text()
-    assert "arena: a v b (seed 3" in shown and "0.0471" in shown and "1.5 [1, 2]" in shown and "a note" in shown
+    assert "arena: a v b (seed 3" in shown
+    assert "0.0471" in shown
+    assert "1.5 [1, 2]" in shown
+    assert "a note" in shown
 
 
 def test_a_result_is_never_overwritten(tmp_path: Path) -> None:
@@ -72,7 +80,8 @@ def test_a_failing_plot_costs_a_note_not_the_result(tmp_path: Path) -> None:
 
     report.write(example(plots={"bad": broken}), tmp_path)
     again = report.read(tmp_path)
-    assert "bad.png could not be drawn: nothing to draw" in again.notes and not (tmp_path / "bad.png").exists()
+    assert "bad.png could not be drawn: nothing to draw" in again.notes
+    assert not (tmp_path / "bad.png").exists()
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"figures": {}}', '{"figures": {"x": 1}, "tables": {}}'])
@@ -94,11 +103,13 @@ def test_plots_draw_what_they_are_given(tmp_path: Path) -> None:
     }
     result = example(plots=drawn)
     report.write(result, tmp_path)
-    assert [p for p in drawn if not (tmp_path / f"{p}.png").exists()] == [] and result.notes == ["a note"]
+    assert [p for p in drawn if not (tmp_path / f"{p}.png").exists()] == []
+    assert result.notes == ["a note"]
 
 
 def test_convergence_bands_are_running_intervals() -> None:
     x = np.array([1.0, 3.0, 2.0, 6.0])
     n, mean, half = plots.running_interval(x)
-    assert n.tolist() == [2, 3, 4] and mean.tolist() == pytest.approx([2.0, 2.0, 3.0])
+    assert n.tolist() == [2, 3, 4]
+    assert mean.tolist() == pytest.approx([2.0, 2.0, 3.0])
     assert half.tolist() == pytest.approx([1.959964 * np.std(x[:k], ddof=1) / math.sqrt(k) for k in (2, 3, 4)])

@@ -56,7 +56,8 @@ def test_bootstrap_mean_matches_scipy_bootstrap() -> None:
     x = sample(150)
     figure = stats.bootstrap_mean(x, None, generator(1, "boot"))
     expected = reference.bootstrap((x,), np.mean, method="percentile", rng=np.random.default_rng(1)).confidence_interval
-    assert figure.lo == pytest.approx(expected.low, abs=0.02) and figure.hi == pytest.approx(expected.high, abs=0.02)
+    assert figure.lo == pytest.approx(expected.low, abs=0.02)
+    assert figure.hi == pytest.approx(expected.high, abs=0.02)
 
 
 def test_bootstrap_by_cluster_equals_a_loop() -> None:
@@ -67,10 +68,12 @@ def test_bootstrap_by_cluster_equals_a_loop() -> None:
     games = [x[clusters == g] for g in range(15)]
     slow = [500 * np.concatenate([games[g] for g in rng.integers(0, 15, 15)]).mean() for _ in range(4000)]
     width = float(np.subtract(*np.quantile(slow, [0.975, 0.025])))
-    assert figure.lo is not None and figure.hi is not None
+    assert figure.lo is not None
+    assert figure.hi is not None
     assert figure.hi - figure.lo == pytest.approx(width, rel=0.06)
     naive = stats.mean_ci(x)
-    assert naive.lo is not None and naive.hi is not None
+    assert naive.lo is not None
+    assert naive.hi is not None
     assert figure.hi - figure.lo > 1.4 * 500 * (naive.hi - naive.lo)
 
 
@@ -102,7 +105,9 @@ def test_sd_ratio() -> None:
     reduced = 100.0 + 0.2 * (raw + 0.1 * noise)
     figure = stats.sd_ratio_bootstrap(raw, reduced, generator(1, "ratio"), replicates=2000)
     assert figure.value == pytest.approx(raw.std(ddof=1) / reduced.std(ddof=1))
-    assert figure.lo is not None and figure.hi is not None and figure.lo < figure.value < figure.hi
+    assert figure.lo is not None
+    assert figure.hi is not None
+    assert figure.lo < figure.value < figure.hi
     assert stats.games_equivalent(6.5) == 42.25
     assert math.isinf(stats.sd_ratio_bootstrap(raw, np.zeros(4000), generator(1, "ratio"), replicates=10).value)
 
@@ -118,7 +123,8 @@ def test_correlation_and_beta_match_scipy() -> None:
     line = reference.linregress(luck, result)
     half = reference.t.ppf(0.975, 198) * line.stderr
     assert (slope.value, slope.hi) == (pytest.approx(line.slope), pytest.approx(line.slope + half))
-    assert math.isnan(stats.correlation([1.0, 1.0], [1.0, 2.0]).value) and math.isnan(stats.beta([1.0, 2.0], [1.0, 1.0]).value)
+    assert math.isnan(stats.correlation([1.0, 1.0], [1.0, 2.0]).value)
+    assert math.isnan(stats.beta([1.0, 2.0], [1.0, 1.0]).value)
 
 
 def test_proportion_is_wilson() -> None:
@@ -132,7 +138,8 @@ def test_proportion_is_wilson() -> None:
 def test_t_statistic() -> None:
     x = sample()
     assert stats.t_statistic(x) == pytest.approx(reference.ttest_1samp(x, 0).statistic)
-    assert math.isnan(stats.t_statistic([1.0])) and math.isnan(stats.mean_sd([1.0])[1])
+    assert math.isnan(stats.t_statistic([1.0]))
+    assert math.isnan(stats.mean_sd([1.0])[1])
 
 
 def test_power_and_games_needed() -> None:

@@ -1,0 +1,18 @@
+"""Files that ship with Raccoon: the embedded benchmark and the default net."""
+
+from __future__ import annotations
+
+import importlib.resources
+from pathlib import Path
+
+from raccoon.contracts import RaccoonError
+
+__all__ = ["path"]
+
+
+def path(name: str) -> Path:
+    """The embedded file ``name``. Raises RaccoonError naming it when this installation lacks it."""
+    found = Path(str(importlib.resources.files(__name__).joinpath(name)))
+    if not found.is_file():
+        raise RaccoonError(f"{found}: this installation lacks the embedded file {name}; install Raccoon again")
+    return found

@@ -1,0 +1,236 @@
+"""The JSON exchange format of benchmarks: read with every value checked, errors name the file and the decision's key.
+
+A file is ``{"meta": {...}, "decisions": [...]}``, plain or gzipped. Boards are 26 integers from the mover's side: index
+0 the opponent's bar, 1 to 24 the points (mine positive, theirs negative), 25 my bar; candidate boards keep that side.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, Cubes, RaccoonError
+from raccoon.env.board import swap
+from raccoon.env.codec import position_keys
+from raccoon.env.movegen import afterstates
+from raccoon.eval.benchmark import Benchmark, CheckerDecisions, CubeDecisions
+
+__all__ = ["board26", "from_board26", "key_order", "parse", "read"]
+
+_OWNERS = {"centered": CENTRED, "player": OWNED, "opponent": OPPONENT}
+# Rollouts with variance reduction report corrected means: a rare outcome may come back slightly negative.
+_SLACK = 0.02
+
+
+def read(path: str | Path, source: str | None = None) -> Benchmark:
+    """Read and check a file. Raises RaccoonError naming the file, the decision and the field."""
+    source = source or str(path)
+    try:
+        raw = Path(path).read_bytes()
+        data = json.loads(gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw)
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise RaccoonError(f"{source}: not a benchmark, or cut short ({error}); give a compact or a JSON benchmark file") from error
+    return parse(data, source)
+
+
+def parse(data: Any, source: str) -> Benchmark:
+    """A benchmark from parsed JSON; see ``read``."""
+    if not isinstance(data, dict) or not isinstance(data.get("decisions"), list) or not isinstance(data.get("meta", {}), dict):
+        raise RaccoonError(f"{source}: not a benchmark: an object with 'meta' and a list 'decisions' is expected")
+    rows = [_Row(row, f"{source}: decision {number}", source) for number, row in enumerate(data["decisions"])]
+    kinds = [row.choice("kind", ("checker", "cube")) for row in rows]
+    checker = _checker([row for row, kind in zip(rows, kinds, strict=True) if kind == "checker"], source)
+    cube = _cube([row for row, kind in zip(rows, kinds, strict=True) if kind == "cube"])
+    keys = np.concatenate([checker.keys, cube.keys])
+    unique, counts = np.unique(keys, return_counts=True)
+    if (counts > 1).any():
+        raise RaccoonError(f"{source}: decision {unique[counts > 1][0]}: key appears {counts.max()} times; keys must be distinct")
+    return Benchmark(source, data.get("meta", {}), checker, cube)
+
+
+def from_board26(rows: NDArray[Any]) -> Boards:
+    """``int8[N, 2, 25]`` (mover in slot 1) from ``int[N, 26]`` in the mover's view. Nothing is checked."""
+    rows = np.asarray(rows, np.int16).reshape(-1, 26)
+    boards = np.zeros((len(rows), 2, 25), np.int8)
+    boards[:, 1, :24] = np.maximum(rows[:, 1:25], 0)
+    boards[:, 0, :24] = np.maximum(-rows[:, 1:25], 0)[:, ::-1]
+    boards[:, 1, 24], boards[:, 0, 24] = rows[:, 25], rows[:, 0]
+    return boards
+
+
+def board26(boards: Boards) -> NDArray[np.int64]:
+    """``int64[N, 26]`` in the view of slot 1: the inverse of ``from_board26``."""
+    wide = np.asarray(boards).astype(np.int64)
+    return np.concatenate([wide[:, 0, 24:], wide[:, 1, :24] - wide[:, 0, :24][:, ::-1], wide[:, 1, 24:]], axis=1)
+
+
+class _Row:
+    """Typed access to one JSON object; errors say where."""
+
+    def __init__(self, data: Any, where: str, source: str) -> None:
+        self.where = where
+        if not isinstance(data, dict):
+            raise RaccoonError(f"{where}: an object is expected, not {type(data).__name__}")
+        if isinstance(data.get("key"), str):
+            self.where = f"{source}: decision {data['key']}"
+        self.data: Mapping[str, Any] = data
+
+    def fail(self, name: str, wanted: str) -> RaccoonError:
+        return RaccoonError(f"{self.where}: {name}={self.data.get(name)!r}: {wanted} is expected")
+
+    def text(self, name: str) -> str:
+        value = self.data.get(name)
+        if not isinstance(value, str) or not value:
+            raise self.fail(name, "a text")
+        return value
+
+    def choice(self, name: str, options: Sequence[str]) -> str:
+        value = self.data.get(name)
+        if value not in options:
+            raise self.fail(name, f"one of {', '.join(options)}")
+        return value
+
+    def whole(self, name: str, low: int = 0) -> int:
+        value = self.data.get(name)
+        if isinstance(value, bool) or not isinstance(value, int) or value < low:
+            raise self.fail(name, f"a whole number of at least {low}")
+        return value
+
+    def flag(self, name: str) -> bool:
+        value = self.data.get(name)
+        if not isinstance(value, bool):
+            raise self.fail(name, "true or false")
+        return value
+
+    def number(self, name: str, limit: float) -> float:
+        value = self.data.get(name)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= limit:
+            raise self.fail(name, f"a number within ±{limit:g}")
+        return float(value)
+
+    def numbers(self, name: str, count: int, low: float, high: float, whole: bool = False) -> list[Any]:
+        value = self.data.get(name)
+        kinds = int if whole else (int, float)
+        if not isinstance(value, list) or len(value) != count:
+            raise self.fail(name, f"a list of {count} numbers")
+        if not all(isinstance(v, kinds) and not isinstance(v, bool) and low <= v <= high for v in value):
+            raise self.fail(name, f"{'whole ' if whole else ''}numbers from {low:g} to {high:g}")
+        return value
+
+    def board(self, name: str = "board") -> list[int]:
+        value = self.numbers(name, 26, -15, 15, whole=True)
+        mine = sum(v for v in value[1:] if v > 0)
+        theirs = value[0] - sum(v for v in value[1:25] if v < 0)
+        if value[0] < 0 or value[25] < 0 or mine > 15 or theirs > 15:
+            raise self.fail(name, "at most 15 checkers a side and no negative bar")
+        return value
+
+    def cube(self) -> tuple[int, int]:
+        value = self.whole("cube_value", 1)
+        if value & (value - 1):
+            raise self.fail("cube_value", "a power of two")
+        return value, _OWNERS[self.choice("cube_owner", tuple(_OWNERS))]
+
+
+def _common(rows: Sequence[_Row]) -> dict[str, Any]:
+    cubes = np.array([row.cube() for row in rows], np.int64).reshape(-1, 2)
+    return {
+        "keys": np.array([row.text("key") for row in rows], np.str_),
+        "games": np.array([row.whole("seed") for row in rows], np.int64),
+        "turn": np.array([row.whole("turn") for row in rows], np.int32),
+        "tiers": np.array([row.text("tier") for row in rows], np.str_),
+        "plans": np.array([row.text("game_plan") for row in rows], np.str_),
+        "boards": from_board26(np.array([row.board() for row in rows], np.int16)),
+        "cubes": Cubes(cubes[:, 0].astype(np.int32), cubes[:, 1].astype(np.int8)),
+    }
+
+
+def _checker(rows: Sequence[_Row], source: str) -> CheckerDecisions:
+    moves: list[_Row] = []
+    counts = []
+    for row in rows:
+        listed = row.data.get("moves")
+        if not isinstance(listed, list) or not listed:
+            raise row.fail("moves", "a list of at least one candidate")
+        moves.extend(_Row(move, f"{row.where}: moves[{number}]", source) for number, move in enumerate(listed))
+        counts.append(len(listed))
+    common = _common(rows)
+    dice = np.array([row.numbers("dice", 2, 1, 6, whole=True) for row in rows], np.int8).reshape(-1, 2)
+    children = swap(from_board26(np.array([move.board() for move in moves], np.int16)))
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    order = key_order(children, offsets)
+    errors = [np.nan if move.data.get("std_error") is None else move.number("std_error", 10) for move in moves]
+    checker = CheckerDecisions(
+        **common,
+        dice=dice,
+        offsets=offsets,
+        children=children[order],
+        equity=np.array([move.number("equity", 100) for move in moves], np.float64)[order],
+        cubeless=np.array([move.number("cubeless_equity", 3 + _SLACK) for move in moves], np.float64)[order],
+        probs5=_probs(moves)[order],
+        std_error=np.array(errors, np.float64)[order],
+        levels=np.array([move.text("eval_level") for move in moves], np.str_)[order],
+    )
+    _check_legal(checker, source)
+    return checker
+
+
+def _cube(rows: Sequence[_Row]) -> CubeDecisions:
+    return CubeDecisions(
+        **_common(rows),
+        no_double=np.array([row.number("equity_nd", 100) for row in rows], np.float64),
+        double_take=np.array([row.number("equity_dt", 100) for row in rows], np.float64),
+        double_pass=np.array([row.number("equity_dp", 100) for row in rows], np.float64),
+        probs5=_probs(rows),
+        has_double=np.array([row.flag("has_double") for row in rows], np.bool_),
+        has_take=np.array([row.flag("has_take") for row in rows], np.bool_),
+        levels=np.array([row.text("eval_level") for row in rows], np.str_),
+    )
+
+
+def _probs(rows: Sequence[_Row]) -> NDArray[np.float64]:
+    return np.array([row.numbers("probs", 5, -_SLACK, 1 + _SLACK) for row in rows], np.float64).reshape(-1, 5)
+
+
+def _words(boards: Boards) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
+    keys = position_keys(boards)
+    return keys[:, :8].copy().view(">u8")[:, 0].astype(np.uint64), keys[:, 8:].copy().view(">u2")[:, 0].astype(np.uint16)
+
+
+def key_order(children: Boards, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """``int64[M]``: candidates of each row in ascending position-key order."""
+    high, low = _words(children)
+    return np.lexsort((low, high, np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))))
+
+
+def _check_legal(checker: CheckerDecisions, source: str) -> None:
+    """Every candidate must be a legal result of its roll, listed once."""
+    if not len(checker):
+        return
+    try:
+        legal, bounds = afterstates(checker.boards, checker.dice)
+    except ValueError as error:
+        raise RaccoonError(f"{source}: a checker decision cannot be played: {error}") from error
+    high, low = _words(np.concatenate([legal, checker.children]))
+    row = np.concatenate([np.repeat(np.arange(len(checker)), np.diff(bounds)), checker.rows_of_candidates()])
+    listed = np.arange(len(row)) >= len(legal)
+    order = np.lexsort((listed, low, high, row))
+    same = np.zeros(len(row), bool)
+    after, before = order[1:], order[:-1]
+    same[1:] = (row[after] == row[before]) & (high[after] == high[before]) & (low[after] == low[before])
+    # In order, a legal listed candidate follows its twin from the generator and nothing else does.
+    fault = listed[order] & ~(same & ~np.concatenate([[False], listed[before]]))
+    if fault.any():
+        at = int(order[fault][0])
+        board = checker.children[at - len(legal)]
+        raise RaccoonError(
+            f"{source}: decision {checker.keys[row[at]]}: candidate {board26(swap(board[None]))[0].tolist()} "
+            f"is listed twice or is no legal result of {checker.dice[row[at]].tolist()}"
+        )
