@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import pkgutil
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -71,7 +72,7 @@ def _refusals(where: str) -> Iterator[None]:
         cause = error.__cause__
         if isinstance(cause, RaccoonError) or (cause is not None and not isinstance(cause, TypeError | ValueError | ImportError)):
             raise cause from error
-        raise RaccoonError(f"{where}: {error}") from error
+        raise RaccoonError(f"{where}: {' '.join(str(error).split())}") from error
     except ImportError as error:
         raise RaccoonError(f"{where}: {error}; is the package installed? (the extras are in pyproject.toml)") from error
     except (TypeError, ValueError) as error:
@@ -98,8 +99,9 @@ def _check(path: str, node: Mapping[str, Any], extra: Mapping[str, Any], partial
     if not isinstance(target, str) or not target.startswith(allowed_prefixes()):
         allowed = ", ".join(f"{prefix}*" for prefix in allowed_prefixes())
         raise RaccoonError(f"{where}._target_={target!r} may not be built from a config; allowed are {allowed}")
+    found = _locate(target, where)
     try:
-        parameters = inspect.signature(_locate(target, where)).parameters
+        parameters = inspect.signature(found).parameters
     except ValueError:  # a C function without a signature: instantiate reports what it refuses
         return
     keywords = [name for name, p in parameters.items() if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]
@@ -116,10 +118,8 @@ def _check(path: str, node: Mapping[str, Any], extra: Mapping[str, Any], partial
 
 
 def _locate(target: str, where: str) -> Any:
-    from hydra.utils import get_object
-
     try:
-        found = get_object(target)
+        found = pkgutil.resolve_name(target)
     except Exception as error:
         raise RaccoonError(f"{where}._target_={target!r} cannot be imported: {error}") from error
     if not callable(found):

@@ -1,0 +1,143 @@
+"""Objects from config nodes: what is built, what is refused, and what the refusal says."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from omegaconf import OmegaConf
+
+from raccoon.build import build, plain
+from raccoon.contracts import RaccoonError
+from raccoon.executor import ProcessExecutor
+
+EXECUTOR = {"_target_": "raccoon.executor.ProcessExecutor", "workers": 0, "progress": False}
+
+
+@dataclass(frozen=True)
+class Record:
+    size: int
+
+
+class Holder:
+    """A target that keeps what it was given."""
+
+    def __init__(self, inner: Any, items: Any = (), record: Any = None) -> None:
+        if inner == "bad":
+            raise RaccoonError("inner=bad: give something else")
+        if inner == "value":
+            raise ValueError("inner must not be value")
+        self.inner, self.items, self.record = inner, items, record
+
+
+class Nested(Holder):
+    """A target whose argument is a node of its own."""
+
+
+def broken() -> None:
+    raise KeyError("a fault of the program")
+
+
+@pytest.fixture(autouse=True)
+def _tests_are_a_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raccoon.plugins.plugin_packages", lambda: (__name__.split(".")[0],))
+
+
+def target(name: str, **kwargs: Any) -> dict[str, Any]:
+    return {"_target_": f"{__name__}.{name}", **kwargs}
+
+
+def test_builds_from_dict_and_from_dictconfig() -> None:
+    for node in (EXECUTOR, OmegaConf.create(EXECUTOR)):
+        executor = build(node)
+        assert isinstance(executor, ProcessExecutor)
+        assert executor.workers == 0
+
+
+def test_lists_and_dicts_arrive_plain() -> None:
+    holder = build(OmegaConf.create(target("Holder", inner={"a": [1, {"b": 2}]}, items=[1, 2])))
+    assert type(holder.inner) is dict
+    assert type(holder.inner["a"]) is list
+    assert type(holder.inner["a"][1]) is dict
+    assert type(holder.items) is list
+
+
+def test_nested_nodes_are_built_first_and_objects_pass_through_extra_unchanged() -> None:
+    record = Record(3)
+    holder = build(target("Nested", inner=target("Holder", inner=1)), items={"k": [1]}, record=record)
+    assert isinstance(holder.inner, Holder)
+    assert holder.record is record
+    assert holder.items == {"k": [1]}
+
+
+def test_extra_wins_over_the_node_and_the_node_is_not_built() -> None:
+    holder = build(target("Holder", inner=target("broken")), inner=7)
+    assert holder.inner == 7
+
+
+def test_partial_with_extra() -> None:
+    made = build(target("Holder", _partial_=True, items=[1]), record=5)
+    assert isinstance(made, functools.partial)
+    assert vars(made("x")) == {"inner": "x", "items": [1], "record": 5}
+    outer = build(target("Holder", inner=target("Holder", _partial_=True)))
+    assert vars(outer.inner(2)) == {"inner": 2, "items": (), "record": None}
+
+
+def test_non_recursive_nodes_stay_plain_dicts() -> None:
+    inner = {"_target_": "os.system", "command": "true"}
+    holder = build(target("Holder", _recursive_=False, inner={"a": inner}))
+    assert holder.inner == {"a": inner}
+    assert type(holder.inner["a"]) is dict
+
+
+@pytest.mark.parametrize("name", ["os.system", "builtins.eval", "raccoonish.thing", "subprocess.Popen", "torch.load"])
+def test_targets_outside_the_allow_list_are_refused(name: str) -> None:
+    with pytest.raises(RaccoonError, match=r"engine\.inner\._target_.*may not be built.*raccoon\.\*"):
+        build(target("Holder", inner={"_target_": name}), "engine")
+
+
+@pytest.mark.parametrize(
+    ("node", "extra", "message"),
+    [
+        (EXECUTOR | {"wrokers": 2}, {}, r"^executor\.wrokers: .*ProcessExecutor does not take that; it accepts workers, progress$"),
+        (EXECUTOR, {"speed": 2}, r"^executor\.speed: .*does not take that"),
+        ({"_target_": "raccoon.executor.Nothing"}, {}, r"executor\._target_='raccoon.executor.Nothing' cannot be imported"),
+        ({"_target_": "raccoon.nothing.Nothing"}, {}, r"executor\._target_.*cannot be imported"),
+        ({"_target_": "raccoon.executor._LOST_LIMIT"}, {}, r"executor\._target_.*not a class or function"),
+        ({"_target_": 3}, {}, r"executor\._target_=3 may not be built"),
+        ({"workers": 0}, {}, r"^executor: expected a node with _target_"),
+        (None, {}, r"^executor: expected a node with _target_"),
+        (EXECUTOR | {"workers": -1}, {}, r"executor\.workers=-1"),
+    ],
+)
+def test_messages_name_the_key(node: Any, extra: dict[str, Any], message: str) -> None:
+    with pytest.raises(RaccoonError, match=message):
+        build(node, "executor", **extra)
+
+
+def test_missing_arguments_and_list_positions_are_named() -> None:
+    with pytest.raises(RaccoonError, match=r"^x\.items\[1\]\.inner: missing; .*Holder needs it"):
+        build(target("Holder", inner=1, items=[target("Holder", inner=1), target("Holder")]), "x")
+
+
+def test_refusals_of_constructors() -> None:
+    for node in (target("Holder", inner="bad"), target("Nested", inner=target("Holder", inner="bad"))):
+        with pytest.raises(RaccoonError, match=r"^inner=bad: give something else$"):
+            build(node)
+    for node in (target("Holder", inner="value"), target("Nested", inner=target("Holder", inner="value"))):
+        with pytest.raises(RaccoonError, match=r"model: .*inner must not be value"):
+            build(node, "model")
+
+
+def test_faults_of_the_program_pass_unchanged() -> None:
+    with pytest.raises(KeyError, match="a fault"):
+        build(target("broken"))
+    with pytest.raises(KeyError, match="a fault"):
+        build(target("Holder", inner=target("broken")))
+
+
+def test_plain_resolves_interpolations() -> None:
+    assert plain(OmegaConf.create({"a": 1, "b": ["${a}"]})) == {"a": 1, "b": [1]}
+    assert plain(5) == 5

@@ -1,0 +1,157 @@
+"""The shard executor: results do not depend on workers, lost workers or interruptions."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from raccoon.contracts import RaccoonError
+from raccoon.executor import ProcessExecutor, Shard, fingerprint, run_shards
+from raccoon.rng import generator
+
+HERE = Path(__file__).parent
+
+
+def draw(job: Mapping[str, Any], index: int) -> dict[str, Any]:
+    return {"x": generator(job["seed"], "test", index).normal(size=4), "index": index}
+
+
+def dies_once(job: Mapping[str, Any], index: int) -> dict[str, Any]:
+    flag = Path(job["folder"]) / f"died-{index}"
+    if index in job["dies"] and not flag.exists():
+        flag.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return {"index": index}
+
+
+def always_dies(job: Mapping[str, Any], index: int) -> dict[str, Any]:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return {}
+
+
+def refuses(job: Mapping[str, Any], index: int) -> dict[str, Any]:
+    raise RaccoonError(f"shard {index}: bad knob")
+
+
+def threads(job: Mapping[str, Any], index: int) -> dict[str, Any]:
+    return {"omp": os.environ["OMP_NUM_THREADS"], "pid": os.getpid()}
+
+
+class Counting:
+    """Runs in this process and remembers which shards it was asked for; stops after ``limit`` of them."""
+
+    def __init__(self, limit: int | None = None) -> None:
+        self.asked: list[int] = []
+        self.limit = limit
+
+    def map(self, shard: Shard, job: Mapping[str, Any], indices: Sequence[int], label: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        for done, index in enumerate(reversed(indices)):
+            if done == self.limit:
+                raise KeyboardInterrupt
+            self.asked.append(index)
+            yield index, shard(job, index)
+
+
+def test_results_are_the_same_with_0_1_and_2_workers(tmp_path: Path) -> None:
+    results = [
+        run_shards(ProcessExecutor(workers, progress=False), draw, {"seed": 3}, 5, tmp_path / str(workers), "draw") for workers in (0, 1, 2)
+    ]
+    for other in results[1:]:
+        for a, b in zip(results[0], other, strict=True):
+            assert np.array_equal(a["x"], b["x"])
+            assert a["index"] == b["index"]
+    assert [int(r["index"]) for r in results[0]] == [0, 1, 2, 3, 4]
+
+
+def test_shards_of_killed_workers_are_run_again(tmp_path: Path) -> None:
+    job = {"folder": str(tmp_path), "dies": [1, 3]}
+    found = dict(ProcessExecutor(2, progress=False).map(dies_once, job, range(5), "dies"))
+    assert {index: int(result["index"]) for index, result in found.items()} == {i: i for i in range(5)}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["died-1", "died-3"]
+
+
+def test_shards_that_keep_killing_their_worker_are_reported() -> None:
+    with pytest.raises(RaccoonError, match=r"died 3 times in a row while running shards \[0\].*executor\.workers=0"):
+        list(ProcessExecutor(1, progress=False).map(always_dies, {}, [0], "dies"))
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_errors_of_a_shard_reach_the_caller(workers: int) -> None:
+    with pytest.raises(RaccoonError, match="shard 0: bad knob"):
+        list(ProcessExecutor(workers, progress=False).map(refuses, {}, [0], "x"))
+
+
+def test_workers_have_one_thread_and_the_parent_keeps_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    (found,) = [result for _, result in ProcessExecutor(1, progress=False).map(threads, {}, [0], "x")]
+    assert found["omp"] == "1"
+    assert found["pid"] != os.getpid()
+    assert os.environ["OMP_NUM_THREADS"] == "7"
+
+
+def test_an_interrupted_run_continues_where_it_stopped(tmp_path: Path) -> None:
+    whole = run_shards(Counting(), draw, {"seed": 1}, 6, tmp_path / "whole", "x")
+    first = Counting(limit=4)
+    with pytest.raises(KeyboardInterrupt):
+        run_shards(first, draw, {"seed": 1}, 6, tmp_path / "cut", "x")
+    (tmp_path / "cut" / "shard-000005.npz").write_bytes(b"PK half a file")
+    second = Counting()
+    cut = run_shards(second, draw, {"seed": 1}, 6, tmp_path / "cut", "x")
+    assert first.asked == [5, 4, 3, 2]
+    assert second.asked == [5, 1, 0]
+    for a, b in zip(whole, cut, strict=True):
+        assert np.array_equal(a["x"], b["x"])
+
+
+def test_the_shards_of_another_job_are_not_touched(tmp_path: Path) -> None:
+    run_shards(Counting(), draw, {"seed": 1}, 2, tmp_path, "x")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    for shard, job in ((draw, {"seed": 2}), (refuses, {"seed": 1})):
+        with pytest.raises(RaccoonError, match=r"holds shards of another job; give this run its own folder"):
+            run_shards(Counting(), shard, job, 2, tmp_path, "x")
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_run_killed_in_the_middle_continues(tmp_path: Path) -> None:
+    script = textwrap.dedent(f"""
+        import os, sys
+        sys.path.insert(0, {str(HERE)!r})
+        from pathlib import Path
+        import test_executor as t
+        from raccoon.executor import run_shards
+        def draw(job, index):
+            if index == 2:
+                os.kill(os.getpid(), 9)
+            return t.draw(job, index)
+        draw.__module__, draw.__qualname__ = t.__name__, "draw"
+        from raccoon.executor import ProcessExecutor
+        run_shards(ProcessExecutor(0, progress=False), draw, {{"seed": 1}}, 4, Path({str(tmp_path)!r}), "x")
+    """)
+    killed = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+    mark = (tmp_path / "job.json").read_text()
+    (tmp_path / "job.json").write_text(mark.replace('"test_executor.draw"', f'"{draw.__module__}.draw"'))
+    again = Counting()
+    found = run_shards(again, draw, {"seed": 1}, 4, tmp_path, "x")
+    assert again.asked == [3, 2]
+    assert [int(r["index"]) for r in found] == [0, 1, 2, 3]
+
+
+def test_fingerprints_follow_the_job() -> None:
+    assert fingerprint({"a": 1, "b": 2}) == fingerprint({"b": 2, "a": 1})
+    assert fingerprint({"a": 1}) != fingerprint({"a": 2})
+    assert len(fingerprint({})) == 16
+
+
+def test_workers_below_zero_are_refused() -> None:
+    with pytest.raises(RaccoonError, match=r"executor\.workers=-1"):
+        ProcessExecutor(-1)

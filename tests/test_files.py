@@ -1,0 +1,122 @@
+"""Atomic files: whole or not at all, also on a full disk."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import resource
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from raccoon.contracts import RaccoonError
+from raccoon.files import atomic, read_json, write_arrays, write_json, write_text
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(entry.name for entry in folder.iterdir())
+
+
+def test_text_json_and_arrays_round_trip(tmp_path: Path) -> None:
+    write_text(tmp_path / "deep" / "a.txt", "gammon ü")
+    assert (tmp_path / "deep" / "a.txt").read_text(encoding="utf-8") == "gammon ü"
+    write_json(tmp_path / "a.json", {"n": np.int64(3), "x": np.arange(2), "p": tmp_path})
+    assert read_json(tmp_path / "a.json") == {"n": 3, "x": [0, 1], "p": str(tmp_path)}
+    write_arrays(tmp_path / "a.npz", {"x": np.arange(3), "y": 2.5})
+    with np.load(tmp_path / "a.npz") as arrays:
+        assert arrays["x"].tolist() == [0, 1, 2]
+        assert arrays["y"] == 2.5
+    assert names(tmp_path) == ["a.json", "a.npz", "deep"]
+
+
+def test_an_error_while_writing_leaves_the_old_file(tmp_path: Path) -> None:
+    write_text(tmp_path / "a", "old")
+
+    def stopped() -> None:
+        with atomic(tmp_path / "a") as handle:
+            handle.write(b"new and half")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        stopped()
+    assert (tmp_path / "a").read_text() == "old"
+    assert names(tmp_path) == ["a"]
+
+
+def test_a_reader_sees_the_old_file_until_the_new_one_is_whole(tmp_path: Path) -> None:
+    write_text(tmp_path / "a", "old")
+    with atomic(tmp_path / "a") as handle:
+        handle.write(b"new")
+        assert (tmp_path / "a").read_text() == "old"
+    assert (tmp_path / "a").read_text() == "new"
+
+
+def test_what_is_not_json_is_refused_and_leaves_no_file(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="not JSON: object"):
+        write_json(tmp_path / "a", {"x": object()})
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe{}"])
+def test_broken_json_is_named(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.json").write_bytes(content)
+    with pytest.raises(RaccoonError, match=r"a\.json: not readable as JSON"):
+        read_json(tmp_path / "a.json")
+    with pytest.raises(RaccoonError, match=r"gone\.json: not readable"):
+        read_json(tmp_path / "gone.json")
+
+
+def test_a_full_disk_at_the_flush_is_an_error_that_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_text(tmp_path / "a", "old")
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(RaccoonError, match=r"a: cannot be written \(No space left on device\); free some space"):
+        write_text(tmp_path / "a", "new")
+    assert (tmp_path / "a").read_text() == "old"
+    assert names(tmp_path) == ["a"]
+
+
+def test_a_folder_that_is_a_file_is_an_error_that_names_it(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(RaccoonError, match=r"file/a: cannot be written"):
+        write_text(tmp_path / "file" / "a", "new")
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A real file system of 1 MB, or the stand-in with a quota when mounting is not permitted."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)]
+    try:
+        mounted = subprocess.run(command, capture_output=True, check=False).returncode == 0
+    except OSError:
+        mounted = False
+    if mounted:
+        yield disk
+        subprocess.run(["umount", str(disk)], check=True)
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, hard))
+    yield disk
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    signal.signal(signal.SIGXFSZ, handler)
+
+
+def test_a_disk_of_one_megabyte(small_disk: Path) -> None:
+    write_json(small_disk / "kept.json", {"kept": True})
+    with pytest.raises(RaccoonError, match=r"big\.npz: cannot be written"):
+        write_arrays(small_disk / "big.npz", {"x": np.zeros(1 << 20)})
+    assert json.loads((small_disk / "kept.json").read_text()) == {"kept": True}
+    assert names(small_disk) == ["kept.json"]
+    write_arrays(small_disk / "small.npz", {"x": np.zeros(8)})
+    assert names(small_disk) == ["kept.json", "small.npz"]
