@@ -49,10 +49,9 @@ class Run:
 
 
 def register_resolvers() -> None:
-    """``${raccoon.run_dir:KIND}``, ``${raccoon.sweep_dir:KIND}``, ``${raccoon.sweep:}``; called on import."""
+    """``${raccoon.run_dir:KIND}`` and ``${raccoon.sweep_dir:KIND}``; called on import."""
     OmegaConf.register_new_resolver("raccoon.run_dir", lambda kind: str(_default_dir(kind)), replace=True)
     OmegaConf.register_new_resolver("raccoon.sweep_dir", lambda kind: str(ROOT / "multirun" / kind / _launch(kind)), replace=True)
-    OmegaConf.register_new_resolver("raccoon.sweep", _sweep_name, replace=True)
 
 
 def _launch(kind: str) -> str:
@@ -70,12 +69,6 @@ def _sweep() -> tuple[Path, str] | None:
     if not HydraConfig.initialized() or HydraConfig.get().mode != RunMode.MULTIRUN:
         return None
     return Path(HydraConfig.get().sweep.dir), str(HydraConfig.get().job.num)
-
-
-def _sweep_name() -> str | None:
-    """What the jobs of one multirun have in common: their folder's name; null outside a multirun."""
-    sweep = _sweep()
-    return sweep[0].name if sweep else None
 
 
 def _default_dir(kind: str) -> Path:
@@ -104,6 +97,14 @@ def _resolved(cfg: DictConfig, run_dir: str) -> dict[str, Any]:
     return {str(key): value for key, value in resolved.items()}
 
 
+def _fingerprint(cfg: DictConfig, kind: str) -> str:
+    copy = cfg.copy()
+    OmegaConf.set_struct(copy, False)
+    for key in _IGNORED:
+        copy[key] = None  # not deleted: other nodes may refer to it
+    return fingerprint({"config": _resolved(copy, _RUN_DIR), "kind": kind})
+
+
 @contextlib.contextmanager
 def open_run(cfg: DictConfig, kind: str) -> Iterator[Run]:
     """Open the run folder for ``cfg``, lock it, and mark it done or failed at the end.
@@ -118,7 +119,7 @@ def open_run(cfg: DictConfig, kind: str) -> Iterator[Run]:
         folder = Path(os.environ.get("RACCOON_RUN_DIR", str(wanted)))
         yield Run(folder, kind, False, _resolved(cfg, str(folder)))
         return
-    mark = fingerprint({key: value for key, value in _resolved(cfg, _RUN_DIR).items() if key not in _IGNORED} | {"kind": kind})
+    mark = _fingerprint(cfg, kind)
     resume = bool(cfg.get("resume", True))
     folder, lock, resumed = _claim_old(kind, mark) if resume and not named else (wanted, None, False)
     if lock is None:
@@ -175,20 +176,24 @@ def _claim(folder: Path, mark: str, resume: bool) -> tuple[IO[str], bool]:
     lock = _lock(folder)
     if lock is None:
         raise RaccoonError(f"{folder}: in use by process {_owner(folder)}; name another folder (paths.run_dir=...)")
-    problem = None
-    state = _status(folder)
-    if (folder / "report.json").exists() or state.get("state") == "done":
-        problem = "holds a finished run"
-    elif not state and any(entry.name != ".lock" for entry in folder.iterdir()):
-        problem = "holds files that no run wrote"
-    elif state and not resume:
-        problem = "holds an unfinished run; resume=true continues it"
-    elif state and state.get("fingerprint") != mark:
-        problem = "holds an unfinished run of another config"
-    if problem:
+    try:
+        state = _status(folder)
+        if problem := _problem(folder, state, mark, resume):
+            raise RaccoonError(f"{folder}: {problem}; name another folder (paths.run_dir=...)")
+    except BaseException:
         lock.close()
-        raise RaccoonError(f"{folder}: {problem}; name another folder (paths.run_dir=...)")
+        raise
     return lock, bool(state)
+
+
+def _problem(folder: Path, state: dict[str, Any], mark: str, resume: bool) -> str | None:
+    if (folder / "report.json").exists() or state.get("state") == "done":
+        return "holds a finished run"
+    if not state:
+        return "holds files that no run wrote" if any(entry.name != ".lock" for entry in folder.iterdir()) else None
+    if not resume:
+        return "holds an unfinished run; resume=true continues it"
+    return None if state.get("fingerprint") == mark else "holds an unfinished run of another config"
 
 
 def _claim_old(kind: str, mark: str) -> tuple[Path, IO[str] | None, bool]:
@@ -207,7 +212,10 @@ def _claim_old(kind: str, mark: str) -> tuple[Path, IO[str] | None, bool]:
 
 
 def _unfinished(folder: Path, mark: str) -> bool:
-    state = _status(folder)
+    try:
+        state = _status(folder)
+    except RaccoonError:  # somebody else's broken folder must not stop this run
+        return False
     return state.get("fingerprint") == mark and state.get("state") != "done" and not (folder / "report.json").exists()
 
 

@@ -1,0 +1,239 @@
+"""Run folders: unique, locked, never overwritten, continued after a kill."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from omegaconf import DictConfig, OmegaConf
+
+from raccoon import runs
+from raccoon.contracts import RaccoonError
+from raccoon.runs import Run, open_run
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.chdir(tmp_path)
+    runs._launches.clear()
+    yield
+    runs._launches.clear()
+
+
+def config(**kwargs: Any) -> DictConfig:
+    base = {
+        "seed": 1, "resume": True, "paths": {"run_dir": "${raccoon.run_dir:train}", "data_dir": "data"},
+        "executor": {"workers": 2}, "data": {"executor": "${executor}"}, "logger": {"csv": {"save_dir": "${paths.run_dir}"}},
+    }  # fmt: skip
+    return OmegaConf.merge(OmegaConf.create(base), OmegaConf.create(kwargs))  # type: ignore[return-value]
+
+
+def at(folder: str, **kwargs: Any) -> DictConfig:
+    return config(paths={"run_dir": folder}, **kwargs)
+
+
+def status(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "status.json").read_text())
+
+
+def fail(cfg: DictConfig, error: BaseException | None = None) -> Path:
+    """A run that stops before its end; returns its folder."""
+    folder = Path()
+
+    def stopped() -> None:
+        nonlocal folder
+        with open_run(cfg, "train") as run:
+            folder = run.dir
+            raise error or KeyboardInterrupt
+
+    with pytest.raises(type(error) if error else KeyboardInterrupt):
+        stopped()
+    runs._launches.clear()
+    return folder
+
+
+def complete(cfg: DictConfig) -> Run:
+    with open_run(cfg, "train") as run:
+        pass
+    runs._launches.clear()
+    return run
+
+
+def test_a_run_has_a_folder_of_its_own_that_says_everything() -> None:
+    with open_run(config(), "train") as run:
+        assert status(run.dir)["state"] == "running"
+        assert status(run.dir)["pid"] == os.getpid()
+        logging.getLogger("raccoon.test").warning("a line of the log")
+    assert run.dir.parts[:2] == ("runs", "train")
+    assert len(run.dir.parts) == 4
+    assert run.config["paths"]["run_dir"] == str(run.dir)
+    assert run.config["logger"]["csv"]["save_dir"] == str(run.dir)
+    assert "a line of the log" in (run.dir / "run.log").read_text()
+    assert status(run.dir)["state"] == "done"
+    logging.getLogger("raccoon.test").warning("after the end")
+    assert "after the end" not in (run.dir / "run.log").read_text()
+
+
+def test_default_folders_differ_within_a_second() -> None:
+    folders = {complete(config()).dir for _ in range(5)}
+    assert len(folders) == 5
+
+
+def test_the_config_file_is_resolved_but_for_the_run_folder() -> None:
+    run = complete(config())
+    saved = OmegaConf.load(run.dir / "config.yaml")
+    assert isinstance(saved, DictConfig)
+    assert saved.data.executor.workers == 2
+    raw = OmegaConf.to_container(saved, resolve=False)
+    assert isinstance(raw, dict)
+    assert raw["paths"]["run_dir"] == "${raccoon.run_dir:train}"
+    assert raw["logger"]["csv"]["save_dir"] == "${paths.run_dir}"
+    assert str(run.dir) not in (run.dir / "config.yaml").read_text()
+
+
+def test_a_failed_run_says_why_and_is_continued_by_the_same_command() -> None:
+    folder = fail(config(), RaccoonError("trainer.lr=0: give more"))
+    assert status(folder)["state"] == "failed"
+    assert "trainer.lr=0" in status(folder)["error"]
+    assert "trainer.lr=0" in (folder / "run.log").read_text()
+    started = status(folder)["started"]
+    again = complete(config())
+    assert (again.dir, again.resumed) == (folder, True)
+    assert status(folder)["state"] == "done"
+    assert status(folder)["started"] == started
+    assert "continuing the unfinished run" in (folder / "run.log").read_text() or logging.getLogger().level > logging.INFO
+    assert not complete(config()).resumed
+
+
+def test_workers_and_loggers_do_not_make_another_run_but_everything_else_does() -> None:
+    folder = fail(config())
+    assert complete(config(seed=2)).dir != folder
+    assert complete(config(extra=1)).dir != folder
+    assert complete(config(resume=False)).dir != folder
+    again = complete(config(executor={"workers": 0}, logger={"wandb": {"name": "x"}}))
+    assert (again.dir, again.resumed) == (folder, True)
+
+
+def test_the_newest_of_several_unfinished_runs_is_continued() -> None:
+    first = fail(config())
+    second = fail(config(resume=False))
+    os.utime(first / "status.json", (1, 1))
+    assert first != second
+    assert complete(config()).dir == second
+    assert complete(config()).dir == first
+    assert not complete(config()).resumed
+
+
+def test_another_kind_of_run_is_not_continued() -> None:
+    folder = fail(config())
+    with open_run(config(paths={"run_dir": "${raccoon.run_dir:evaluate}"}), "evaluate") as run:
+        assert run.dir != folder
+        assert run.dir.parts[1] == "evaluate"
+
+
+def test_a_finished_run_is_never_overwritten() -> None:
+    run = complete(at("mine"))
+    before = {path.name: path.read_bytes() for path in run.dir.iterdir()}
+    for cfg in (at("mine"), at("mine", seed=2), at("mine", resume=False)):
+        with pytest.raises(RaccoonError, match=r"mine: holds a finished run; name another folder \(paths\.run_dir="):
+            complete(cfg)
+    assert {path.name: path.read_bytes() for path in run.dir.iterdir()} == before
+    (run.dir / "status.json").unlink()
+    (run.dir / "report.json").write_text("{}")
+    with pytest.raises(RaccoonError, match="holds a finished run"):
+        complete(at("mine"))
+
+
+def test_a_named_folder_with_an_unfinished_run() -> None:
+    fail(at("mine"))
+    with pytest.raises(RaccoonError, match="mine: holds an unfinished run of another config"):
+        complete(at("mine", seed=2))
+    with pytest.raises(RaccoonError, match="mine: holds an unfinished run; resume=true continues it"):
+        complete(at("mine", resume=False))
+    assert complete(at("mine")).resumed
+
+
+def test_a_folder_of_other_files_is_refused() -> None:
+    Path("mine").mkdir()
+    Path("mine/thesis.tex").write_text("x")
+    with pytest.raises(RaccoonError, match="mine: holds files that no run wrote"):
+        complete(at("mine"))
+    Path("file").write_text("x")
+    with pytest.raises(RaccoonError, match="file: cannot be used as a run folder"):
+        complete(at("file"))
+
+
+def test_a_broken_status_file_is_named() -> None:
+    folder = fail(at("mine"))
+    (folder / "status.json").write_text("{")
+    with pytest.raises(RaccoonError, match=r"mine/status\.json: not readable"):
+        complete(at("mine"))
+    folder = fail(config())
+    (folder / "status.json").write_text("{")
+    assert not complete(config()).resumed  # in the default place it is passed over
+
+
+SCRIPT = textwrap.dedent("""
+    import sys
+    from omegaconf import OmegaConf
+    from raccoon.runs import open_run
+    with open_run(OmegaConf.create(sys.argv[1]), "train") as run:
+        print(run.dir, flush=True)
+        sys.stdin.read()
+""")
+
+
+def start(cfg: DictConfig) -> tuple[subprocess.Popen[str], Path]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, OmegaConf.to_yaml(cfg)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    return process, Path(process.stdout.readline().strip())
+
+
+def stop(process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+
+
+def test_a_folder_in_use_is_refused_by_name_and_continued_after_a_kill() -> None:
+    process, folder = start(config())
+    try:
+        with pytest.raises(RaccoonError, match=rf"in use by process {process.pid} on "):
+            complete(at(str(folder)))
+        assert not complete(config()).resumed  # the living one is left alone
+    finally:
+        stop(process)
+    assert status(folder)["state"] == "running"
+    again = complete(config())
+    assert (again.dir, again.resumed) == (folder, True)
+
+
+def test_other_ranks_join_the_folder_of_rank_0(monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_run(config(), "train") as first:
+        before = sorted(first.dir.iterdir())
+        monkeypatch.setenv("LOCAL_RANK", "1")
+        runs._launches.clear()  # another process has its own launch name
+        with open_run(config(), "train") as second:
+            assert second.dir == first.dir
+            assert second.config["paths"]["run_dir"] == str(first.dir)
+        monkeypatch.delenv("LOCAL_RANK")
+        assert sorted(first.dir.iterdir()) == before
+        assert status(first.dir)["state"] == "running"
+    assert "RACCOON_RUN_DIR" not in os.environ
+
+
+def test_a_missing_value_is_named() -> None:
+    from omegaconf.errors import MissingMandatoryValue
+
+    with pytest.raises(MissingMandatoryValue, match=r"data\.folder"):
+        complete(config(data={"folder": "???"}))
