@@ -18,7 +18,7 @@ from raccoon.contracts import Boards, Cubes, RaccoonError, Turns
 from raccoon.env.board import as_boards, check, terminal_points
 from raccoon.env.codec import key_words
 
-__all__ = ["ROLLS", "ROLL_PROBS", "afterstates", "afterstates_all_rolls", "check_dice", "enumerate_turns"]
+__all__ = ["ROLLS", "ROLL_PROBS", "afterstates", "afterstates_all_rolls", "check_dice", "enumerate_turns", "step", "undo"]
 
 
 def _rolls() -> NDArray[np.int8]:
@@ -39,7 +39,7 @@ _MOST = 3072
 
 
 @njit(cache=True, nogil=True)
-def _step(mover: NDArray[np.int8], other: NDArray[np.int8], source: int, die: int) -> int:
+def step(mover: NDArray[np.int8], other: NDArray[np.int8], source: int, die: int) -> int:
     """Move one checker in place. 0 when illegal, 1 when moved, 2 when it hit."""
     if mover[source] == 0 or (source != 24 and mover[24] > 0):
         return 0
@@ -67,7 +67,7 @@ def _step(mover: NDArray[np.int8], other: NDArray[np.int8], source: int, die: in
 
 
 @njit(cache=True, nogil=True)
-def _undo(mover: NDArray[np.int8], other: NDArray[np.int8], source: int, die: int, kind: int) -> None:
+def undo(mover: NDArray[np.int8], other: NDArray[np.int8], source: int, die: int, kind: int) -> None:
     mover[source] += 1
     target = source - die
     if target >= 0:
@@ -95,7 +95,7 @@ def _search(
         kind = 0
         if level < steps:
             while source >= 0:
-                kind = _step(mover, other, source, dice[level])
+                kind = step(mover, other, source, dice[level])
                 if kind:
                     break
                 source -= 1
@@ -114,7 +114,7 @@ def _search(
             return count, depth
         level -= 1
         source = sources[level]
-        _undo(mover, other, source, dice[level], kinds[level])
+        undo(mover, other, source, dice[level], kinds[level])
         source -= 1
 
 
@@ -143,9 +143,7 @@ def _roll(child: NDArray[np.int8], low: int, high: int, found: NDArray[np.int8])
 
 
 @njit(cache=True, nogil=True)
-def _sort(
-    found: NDArray[np.int8], count: int, high: NDArray[np.uint64], low: NDArray[np.uint64], order: NDArray[np.int64]
-) -> None:
+def _sort(found: NDArray[np.int8], count: int, high: NDArray[np.uint64], low: NDArray[np.uint64], order: NDArray[np.int64]) -> None:
     """Order ``found[:count]`` by ascending key bytes (Shell's sort on the words, most significant byte first)."""
     for i in range(count):
         first, rest = key_words(found[i])

@@ -105,7 +105,9 @@ def from_xgid(text: str) -> Position:
     """Read an XGID, with or without ``XGID=`` in front. Raises RaccoonError naming the text and the bad field."""
     fields = text.strip().removeprefix("XGID=").split(":")
     if len(fields) != 10:
-        raise RaccoonError(f"XGID {text!r}: {len(fields)} fields instead of 10 (position:cube:owner:turn:dice:score:score:rules:length:limit)")
+        raise RaccoonError(
+            f"XGID {text!r}: {len(fields)} fields instead of 10 (position:cube:owner:turn:dice:score:score:rules:length:limit)"
+        )
     upper, lower = _sides(fields[0], text)
     turn = _number(fields[3], "turn", text, -1, 1)
     if turn == 0:
