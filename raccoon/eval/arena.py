@@ -24,7 +24,13 @@ class Arena:
     name = "arena"
 
     def __init__(
-        self, executor: Executor, games: int = 1000, batch: int = 256, shard_games: int = 125, luck: str | bool = "gnubg0", turn_cap: int = 1000
+        self,
+        executor: Executor,
+        games: int = 1000,
+        batch: int = 256,
+        shard_games: int = 125,
+        luck: str | bool = "gnubg0",
+        turn_cap: int = 1000,
     ) -> None:
         self.executor = executor
         self.plan = MatchPlan(games, shard_games, 0, batch, luck_switch(luck), "random", turn_cap)

@@ -29,8 +29,18 @@ class GnubgHarness(VRArena):
 
     name = "gnubg_harness"
 
-    def __init__(self, executor: Executor, level: str = "expert", games: int = 1000, shard_games: int = 50, **options: Any) -> None:
-        super().__init__(executor, games=games, shard_games=shard_games, **options)
+    def __init__(
+        self,
+        executor: Executor,
+        level: str = "expert",
+        games: int = 1000,
+        batch: int = 256,
+        shard_games: int = 50,
+        luck: str | bool = "gnubg0",
+        openings: str = "random",
+        turn_cap: int = 1000,
+    ) -> None:
+        super().__init__(executor, games, batch, shard_games, luck, openings, turn_cap)
         self.level = level
         self.node = level_node(level)
 
@@ -38,6 +48,6 @@ class GnubgHarness(VRArena):
         """Play and report; the opponent is the level's, whatever ``opponent`` says."""
         report = super().run(player, self.node, run_dir, seed)
         report.evaluator = self.name
-        ply = self.node["engine"]["ply"]
-        report.notes.append(f"the opponent is set by evaluator.level={self.level} (GNUBG {ply}-ply, {self.node['engine']['package']} package)")
+        ply, package = self.node["engine"]["ply"], self.node["engine"]["package"]
+        report.notes.append(f"the opponent is set by evaluator.level={self.level} (GNUBG {ply}-ply, {package} package)")
         return report

@@ -118,7 +118,7 @@ def pre_roll_values(state: Any, perspective_player: int, ply: int = 0) -> tuple[
     for row, action in enumerate(actions):
         roller, low, high = _roll(state, action)
         if roller not in tables:
-            tables[roller] = roll_value_table(_board(state, roller), ply)
+            tables[roller] = roll_value_table(_board(state), ply)
         values[row] = tables[roller][low, high] * (1.0 if roller == perspective_player else -1.0)
     return list(actions), np.array(probs), values
 
@@ -137,8 +137,8 @@ def pre_roll_luck(state: Any, chance_action: int, perspective_player: int, ply: 
 
 def candidate_board_equity(state: Any, ply: int = 0) -> float:
     """GNUBG's equity, in points to the side to move, of the board of the OpenSpiel decision node ``state``."""
-    board = _board(state, state.current_player())
-    return float(GnubgEngine(ply).value(board[None])[0]) * 3.0
+    board = _board(state)
+    return float(GnubgEngine(ply).points(board[None])[0])
 
 
 def python_roll_value(state: Any, chance_action: int, ply: int = 0) -> float:
@@ -157,8 +157,7 @@ def _best(state: Any, mover: int, engine: GnubgEngine) -> float:
     if state.is_terminal():
         return float(state.returns()[mover])
     if state.is_chance_node():
-        board = _board(state, 1 - mover)
-        return -3.0 * float(engine.value(board[None])[0])
+        return -float(engine.points(_board(state)[None])[0])
     results: dict[str, float] = {}
     for action in state.legal_actions():
         child = state.child(action)
@@ -168,13 +167,6 @@ def _best(state: Any, mover: int, engine: GnubgEngine) -> float:
     return max(results.values())
 
 
-def _board(state: Any, player: int) -> NDArray[np.int8]:
-    """``int8[2, 25]``: the board of an OpenSpiel state with ``player`` in slot 1."""
-    from raccoon.env.game_wrapper import state_to_board  # imports OpenSpiel, which the batch forms do without
-
-    return state_to_board(state, player)
-
-
 def _need_chance(state: Any) -> None:
     if not state.is_chance_node():
         raise RaccoonError("this OpenSpiel state is not a chance node: luck is defined before the dice are rolled")
@@ -182,7 +174,15 @@ def _need_chance(state: Any) -> None:
 
 def _roll(state: Any, action: int) -> tuple[int, int, int]:
     """Who rolls, and the dice low first, for a chance action of this node."""
-    from raccoon.env.game_wrapper import chance_dice
+    from raccoon.env.game_wrapper import CHANCE_ROLLS, view
 
-    low, high, starter = chance_dice(state, action)
-    return starter, low, high
+    roller = action % 2 if state.is_initial_state() else view(state).player
+    low, high = CHANCE_ROLLS[action]
+    return roller, int(low), int(high)
+
+
+def _board(state: Any) -> NDArray[np.int8]:
+    """``int8[2, 25]``: the board of an OpenSpiel state, the side that decides or rolls in slot 1."""
+    from raccoon.env.game_wrapper import view  # imports OpenSpiel, which the batch forms do without
+
+    return view(state).board

@@ -19,7 +19,7 @@ from raccoon.env.board import START, terminal_points
 from raccoon.env.movegen import enumerate_turns
 from raccoon.play import dice
 
-__all__ = ["MatchResult", "play_games", "slice_turns"]
+__all__ = ["MatchResult", "play_games", "slice_turns", "take_turns"]
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,15 @@ def slice_turns(turns: Turns, start: int, stop: int) -> Turns:
     rows = slice(start, stop)
     cubes = Cubes(turns.cubes.value[rows], turns.cubes.owner[rows])
     return Turns(turns.boards[rows], turns.dice[rows], cubes, turns.children[low:high], turns.offsets[start : stop + 1] - low)
+
+
+def take_turns(turns: Turns, rows: NDArray[Any]) -> Turns:
+    """The given rows of ``turns`` (index array or mask), children copied."""
+    index = np.flatnonzero(rows) if np.asarray(rows).dtype == bool else np.asarray(rows)
+    counts = np.diff(turns.offsets)[index]
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    source = np.arange(offsets[-1]) + np.repeat(turns.offsets[index] - offsets[:-1], counts)
+    return Turns(turns.boards[index], turns.dice[index], turns.cubes.take(index), turns.children[source], offsets)
 
 
 def play_games(
@@ -136,7 +145,8 @@ def _choose(players: tuple[Player, Player], turns: Turns, first: int) -> NDArray
         part = turns if stop - start == total else slice_turns(turns, start, stop)
         answer = np.asarray(player.choose(part))
         if answer.shape != (stop - start,) or not np.issubdtype(answer.dtype, np.integer):
-            raise RaccoonError(f"player {player.name}: choose() gave {answer.dtype}{answer.shape}, wanted one integer for each of {len(part)} rows")
+            got = f"{answer.dtype}{list(answer.shape)}"
+            raise RaccoonError(f"player {player.name}: choose() gave {got}, wanted one integer for each of {len(part)} rows")
         if (answer < 0).any() or (answer >= np.diff(part.offsets)).any():
             raise RaccoonError(f"player {player.name}: choose() gave an index outside its row's children")
         chosen[start:stop] = answer

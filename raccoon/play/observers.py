@@ -1,0 +1,58 @@
+"""Observers of general use. An observer watches the match runner and never changes a game."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raccoon.contracts import Boards, Step, Turns
+
+__all__ = ["Record", "Recorder"]
+
+
+@dataclass(frozen=True)
+class Record:
+    """The rolls of one game in order: ``mover int8[T]``, ``boards int8[T, 2, 25]`` before the play, ``dice int8[T, 2]``,
+    ``after int8[T, 2, 25]`` afterstates."""
+
+    game: int
+    mover: NDArray[np.int8]
+    boards: Boards
+    dice: NDArray[np.int8]
+    after: Boards
+
+
+class Recorder:
+    """Keeps every roll and play of every game in memory."""
+
+    def __init__(self) -> None:
+        self._steps: list[tuple[Step, Boards]] = []
+
+    def rolled(self, step: Step) -> None:
+        """Nothing: rolls are kept with their plays."""
+
+    def played(self, step: Step, turns: Turns, chosen: NDArray[np.int64]) -> None:
+        """Keep the step and the afterstates."""
+        self._steps.append((step, turns.children[turns.offsets[:-1] + chosen]))
+
+    def finished(self, games: NDArray[np.int64], points: NDArray[np.int64]) -> None:
+        """Nothing."""
+
+    def records(self) -> Iterator[Record]:
+        """The games by index, each with its rolls in order."""
+        if not self._steps:
+            return
+        steps = [step for step, _ in self._steps]
+        games = np.concatenate([step.games for step in steps])
+        order = np.lexsort((np.concatenate([step.roll for step in steps]), games))
+        columns = [
+            np.concatenate(parts)[order]
+            for parts in ([s.mover for s in steps], [s.boards for s in steps], [s.dice for s in steps], [after for _, after in self._steps])
+        ]
+        found, starts = np.unique(games[order], return_index=True)
+        for game, rows in zip(found, np.split(np.arange(len(order)), starts[1:]), strict=True):
+            mover, boards, dice, after = (column[rows] for column in columns)
+            yield Record(int(game), mover, boards, dice, after)
