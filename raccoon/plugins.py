@@ -16,10 +16,6 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
 
-from hydra.core.config_search_path import ConfigSearchPath
-from hydra.core.plugins import Plugins
-from hydra.plugins.search_path_plugin import SearchPathPlugin
-
 __all__ = ["CONF", "Plugin", "catalogue", "defaults", "install", "plugin_packages", "plugins"]
 
 CONF = "raccoon.conf"
@@ -57,17 +53,21 @@ def plugin_packages() -> tuple[str, ...]:
     return tuple(dict.fromkeys(plugin.conf.split(".")[0] for plugin in plugins()))
 
 
-class RaccoonSearchPath(SearchPathPlugin):
-    """Appends the plugins' config packages; appended paths cannot shadow a built-in option."""
-
-    def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
-        for plugin in plugins():
-            search_path.append(f"raccoon-plugin-{plugin.name}", f"pkg://{plugin.conf}")
-
-
 @functools.cache
 def install() -> None:
     """Make Hydra see the plugins' options; call it before ``hydra.main`` or the compose API."""
+    # imported late: --help needs the catalogue and not Hydra
+    from hydra.core.config_search_path import ConfigSearchPath
+    from hydra.core.plugins import Plugins
+    from hydra.plugins.search_path_plugin import SearchPathPlugin
+
+    class RaccoonSearchPath(SearchPathPlugin):
+        """Appends the plugins' config packages; appended paths cannot shadow a built-in option."""
+
+        def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
+            for plugin in plugins():
+                search_path.append(f"raccoon-plugin-{plugin.name}", f"pkg://{plugin.conf}")
+
     Plugins.instance().register(RaccoonSearchPath)
 
 

@@ -154,8 +154,9 @@ def _begin(run: Run, cfg: DictConfig, mark: str) -> dict[str, Any]:
     if run.resumed:
         log.info("%s: continuing the unfinished run (resume=false starts a new one)", run.dir)
     else:
-        write_text(run.dir / "config.yaml", _config_text(cfg, run.kind))
         log.info("run folder: %s", run.dir)
+    if not (run.dir / "config.yaml").exists():
+        write_text(run.dir / "config.yaml", _config_text(cfg, run.kind))
     return status
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from raccoon.cli.app import main as run_command
-from raccoon.runs import Run
+
+if TYPE_CHECKING:
+    from raccoon.runs import Run
 
 __all__ = ["main"]
 
