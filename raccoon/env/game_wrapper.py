@@ -109,7 +109,7 @@ def chance_action(dice: ArrayLike, starter: int | None = None) -> int:
         raise RaccoonError(f"dice: {low}, {high}; each die is 1..6")
     if starter is not None and (low == high or starter not in (0, 1)):
         raise RaccoonError(f"opening roll: {low}-{high} with starter {starter}; it has two different dice and starter 0 or 1")
-    action = int(np.flatnonzero((CHANCE_ROLLS == (low, high)).all(axis=1))[0])
+    action = int(np.flatnonzero((np.array([low, high]) == CHANCE_ROLLS).all(axis=1))[0])
     return action + (starter or 0)
 
 
