@@ -80,7 +80,8 @@ def _pack_common(part: CheckerDecisions | CubeDecisions) -> dict[str, NDArray[An
 
 
 def _unpack_common(columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    common: dict[str, Any] = {name: np.char.decode(columns[f"{name}.names"], "utf-8")[columns[name]] for name in ("tiers", "plans", "levels")}
+    labels = ("tiers", "plans", "levels")
+    common: dict[str, Any] = {name: np.char.decode(columns[f"{name}.names"], "utf-8")[columns[name]] for name in labels}
     common.update(keys=np.char.decode(columns["keys"], "utf-8"), games=columns["games"], turn=columns["turn"])
     common.update(boards=from_position_keys(columns["boards"]), cubes=Cubes(columns["cube_value"], columns["cube_owner"]))
     if len({len(columns[name]) for name in ("keys", "games", "turn", "tiers", "plans", "boards", "cube_value", "cube_owner")}) != 1:
@@ -135,7 +136,7 @@ def _pack_cube(part: CubeDecisions) -> dict[str, NDArray[Any]]:
 
 
 def _unpack_cube(columns: dict[str, NDArray[Any]]) -> CubeDecisions:
-    numbers = {name: _values(columns[name]) for name in (*_CUBE_NUMBERS, "probs5")}
+    numbers: dict[str, Any] = {name: _values(columns[name]) for name in (*_CUBE_NUMBERS, "probs5")}
     return CubeDecisions(**_unpack_common(columns), **numbers, has_double=columns["has_double"], has_take=columns["has_take"])
 
 

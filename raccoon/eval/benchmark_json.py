@@ -93,7 +93,7 @@ class _Row:
 
     def choice(self, name: str, options: Sequence[str]) -> str:
         value = self.data.get(name)
-        if value not in options:
+        if not isinstance(value, str) or value not in options:
             raise self.fail(name, f"one of {', '.join(options)}")
         return value
 

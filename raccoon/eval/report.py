@@ -76,6 +76,7 @@ def read(path: Path | str) -> Report:
     data = read_json(path)
     try:
         figures = {name: _figure(figure) for name, figure in data["figures"].items()}
+        tables: dict[str, Sequence[Mapping[str, Any]]]
         tables = {title: [{key: _cell(cell) for key, cell in row.items()} for row in rows] for title, rows in data["tables"].items()}
         keys = ("evaluator", "player", "opponent", "seed", "seconds", "notes", "files")
         return Report(figures=figures, tables=tables, **{key: data[key] for key in keys})
@@ -181,7 +182,9 @@ def _text(value: Any) -> str:
     if isinstance(value, (int, np.integer)):
         return f"{value:,}"
     if isinstance(value, (float, np.floating)):
-        return f"{value:.4g}" if abs(value) < 1e-3 or abs(value) >= 1e5 else f"{value:.4f}".rstrip("0").rstrip(".")
+        if abs(value) < 0.1 or abs(value) >= 1e5:
+            return f"{value:.3g}"
+        return f"{value:.4f}".rstrip("0").rstrip(".")
     return str(value)
 
 

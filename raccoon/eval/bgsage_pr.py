@@ -1,0 +1,206 @@
+"""``evaluator=bgsage_pr``: how much equity a player gives away on a benchmark refereed by Open Sage.
+
+Checker plays only: every candidate is a complete turn. PR = 500 x mean(best - chosen) by the reference. Two players on
+the same decisions are compared in pairs, and the difference predicts points per game: errors per decision add up over
+the decisions of a game. That is a model, which the arenas test.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from raccoon.contracts import Figure, RaccoonError, Report
+from raccoon.eval import plots, report, stats
+from raccoon.eval.benchmark import EMBEDDED, Benchmark, load
+from raccoon.eval.pr_scoring import PR_SCALE, Metric, Scores, accuracy, accuracy_tables, group_masks, pr, score
+from raccoon.eval.pr_shards import decide
+from raccoon.executor import Executor
+from raccoon.files import write_arrays
+from raccoon.rng import generator
+
+__all__ = ["BGSagePR", "Settings", "paired", "predicted_ppg"]
+
+
+class Settings:
+    """What ``bgsage_pr`` and ``pr_table`` share: the benchmark, how to score it, and scoring itself."""
+
+    def __init__(
+        self,
+        executor: Executor,
+        benchmark: str = EMBEDDED,
+        metric: Metric = "cubeless",
+        bootstrap: int = stats.REPLICATES,
+        blunder: float = 0.08,
+        shard_games: int = 4,
+        decisions_per_game: float = 28.0,
+    ) -> None:
+        if metric not in ("cubeless", "cubeful"):
+            raise RaccoonError(f"evaluator.metric={metric!r}: choose cubeless or cubeful")
+        checks = {"bootstrap": bootstrap, "shard_games": shard_games, "blunder": blunder, "decisions_per_game": decisions_per_game}
+        for name, value in checks.items():
+            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+                raise RaccoonError(f"evaluator.{name}={value!r}: give a number above 0")
+        self.executor = executor
+        self.source = str(benchmark)
+        self.metric: Metric = metric
+        self.bootstrap, self.blunder = int(bootstrap), float(blunder)
+        self.shard_games, self.decisions_per_game = int(shard_games), float(decisions_per_game)
+
+    def load(self) -> Benchmark:
+        """The benchmark; RaccoonError when it has no checker decisions."""
+        benchmark = load(self.source)
+        if not len(benchmark.checker):
+            raise RaccoonError(f"{benchmark.source}: has no checker decisions to score")
+        return benchmark
+
+    def scores(self, node: Mapping[str, Any], benchmark: Benchmark, folder: Path, label: str) -> Scores:
+        """Play the benchmark with the player of ``node`` (shards in ``folder``) and price its choices."""
+        name, decided = decide(self.executor, node, benchmark, self.source, self.shard_games, folder, label)
+        return score(name, benchmark.checker, decided, self.metric)
+
+    def summary(self, scores: Scores, seed: int) -> dict[str, Figure]:
+        """The headline figures of one player."""
+        n = len(scores.loss)
+        figures = {
+            "pr": pr(scores, seed, self.bootstrap),
+            "blunders": stats.proportion_ci(int((scores.loss > self.blunder).sum()), n),
+            "best_plays": stats.proportion_ci(int((scores.loss <= 0).sum()), n),
+            "seconds_per_decision": Figure(scores.seconds, n=n),
+            "evaluations_per_decision": Figure(scores.decided.evaluations / n, n=n),
+        }
+        if scores.has_values:
+            figures.update({f"value_{key}": figure for key, figure in accuracy(scores, seed, self.bootstrap).items()})
+        return figures
+
+
+class BGSagePR(Settings):
+    """PR of the player; see the module docstring.
+
+    ``compare``: the second player, a node, ``"opponent"`` (the run's opponent, where there is one) or null for none.
+    ``measured``: the run folder of an arena whose measured points per game stand beside the predicted ones.
+    """
+
+    name = "bgsage_pr"
+
+    def __init__(
+        self, executor: Executor, compare: Mapping[str, Any] | str | None = "opponent", measured: str | None = None, **settings: Any
+    ) -> None:
+        super().__init__(executor, **settings)
+        if isinstance(compare, str) and compare != "opponent":
+            raise RaccoonError(f"evaluator.compare={compare!r}: give a player node, opponent or null")
+        self.compare, self.measured = compare, measured
+
+    def run(self, player: Mapping[str, Any], opponent: Mapping[str, Any] | None, run_dir: Path, seed: int) -> Report:
+        """See ``Evaluator.run``. Raises RaccoonError when the benchmark is unusable or the folder holds a result."""
+        start = time.perf_counter()
+        report.check_free(run_dir)
+        benchmark = self.load()
+        measured = None if self.measured is None else _measured(self.measured)
+        other = opponent if self.compare == "opponent" else self.compare
+        mine = self.scores(player, benchmark, Path(run_dir) / "shards" / "player", "benchmark")
+        result = Report(self.name, mine.name, None, seed, 0.0, figures=self.summary(mine, seed))
+        result.tables = {**self._tables(mine, seed), **accuracy_tables(mine, seed, self.bootstrap)}
+        scored = [mine]
+        if isinstance(other, Mapping) and dict(other) != dict(player):
+            theirs = self.scores(other, benchmark, Path(run_dir) / "shards" / "compare", "benchmark, second player")
+            scored.append(theirs)
+            result.opponent = theirs.name
+            self._comparison(result, mine, theirs, measured, seed)
+        result.plots = self._plots(scored, seed)
+        result.notes = notes(benchmark, self)
+        result.files.append(_decisions(scored, Path(run_dir)))
+        result.seconds = time.perf_counter() - start
+        return result
+
+    def _tables(self, scores: Scores, seed: int) -> dict[str, list[Mapping[str, Any]]]:
+        tables: dict[str, list[Mapping[str, Any]]] = {}
+        for title, groups in group_masks(scores.checker).items():
+            rows: list[Mapping[str, Any]] = []
+            for group, mask in groups.items():
+                blunders = int((scores.loss[mask] > self.blunder).sum())
+                figure = pr(scores, seed, self.bootstrap, mask)
+                rows.append({title: group, "decisions": int(mask.sum()), "PR": figure, "blunders": blunders})
+            tables[f"PR by {title}"] = rows
+        return tables
+
+    def _comparison(self, result: Report, mine: Scores, theirs: Scores, measured: Figure | None, seed: int) -> None:
+        figures = self.summary(theirs, seed)
+        result.figures.update({f"opponent_{name}": figure for name, figure in figures.items()})
+        result.figures["pr_difference"] = difference = paired(mine, theirs, seed, self.bootstrap)
+        result.figures["predicted_ppg"] = predicted = predicted_ppg(difference, self.decisions_per_game)
+        if measured is not None:
+            result.figures["measured_ppg"] = measured
+            result.tables["Points per game against the opponent"] = [
+                {"from": "predicted by the PR difference", "ppg": predicted},
+                {"from": f"measured in {self.measured}", "ppg": measured},
+            ]
+        rows: list[Mapping[str, Any]] = []
+        for title, groups in group_masks(mine.checker).items():
+            for group, mask in groups.items():
+                figure = paired(mine, theirs, seed, self.bootstrap, mask)
+                rows.append({"group": f"{title}: {group}", "decisions": int(mask.sum()), "PR difference": figure})
+        result.tables[f"PR of {mine.name} minus {theirs.name}, paired"] = rows
+
+    def _plots(self, scored: list[Scores], seed: int) -> dict[str, Any]:
+        mine = scored[0]
+        plans = {plan: pr(mine, seed, self.bootstrap, mask) for plan, mask in group_masks(mine.checker)["game plan"].items()}
+        drawn = {
+            "pr_by_plan": plots.bars(plans, "PR (lower is better)", f"{mine.name}: PR by game plan, 95% interval by game"),
+            "error_histogram": plots.histogram(
+                {scores.name: scores.loss[scores.loss > 0] for scores in scored}, "points given away", "Errors above zero"
+            ),
+        }
+        if mine.has_values:
+            title = f"{mine.name}: value of the candidates"
+            values = mine.decided.values
+            drawn["value_scatter"] = plots.scatter(mine.checker.cubeless, values, "reference (points)", "engine (points)", title)
+        return drawn
+
+
+def paired(first: Scores, second: Scores, seed: int, replicates: int, rows: np.ndarray | None = None) -> Figure:
+    """PR of ``first`` minus ``second`` over shared decisions, bootstrapped by game."""
+    picked = slice(None) if rows is None else rows
+    rng = generator(seed, "bgsage_pr.bootstrap")
+    return stats.paired_bootstrap(first.loss[picked], second.loss[picked], first.checker.games[picked], rng, replicates, PR_SCALE)
+
+
+def predicted_ppg(difference: Figure, decisions_per_game: float) -> Figure:
+    """Points per game that a paired PR difference promises the first player."""
+    factor = -decisions_per_game / PR_SCALE
+    if difference.lo is None or difference.hi is None:
+        return Figure(difference.value * factor, n=difference.n)
+    return Figure(difference.value * factor, difference.hi * factor, difference.lo * factor, difference.n)
+
+
+def notes(benchmark: Benchmark, settings: Settings) -> list[str]:
+    """How to read the numbers."""
+    flags = ", ".join(f"{name} {'on' if on else 'off'}" for name, on in (("Jacoby", benchmark.jacoby), ("beavers", benchmark.beavers)))
+    games = len(np.unique(benchmark.checker.games))
+    return [
+        f"Benchmark: {benchmark.source}, {len(benchmark.checker):,} checker decisions of {games:,} games, {flags}.",
+        f"PR is 500 x the mean {settings.metric} error; blunders cost more than {settings.blunder:g} points; intervals bootstrap "
+        f"games ({settings.bootstrap:,} replicates). Value accuracy is on cubeless points. Seconds are of one process.",
+    ]
+
+
+def _measured(folder: str) -> Figure:
+    figures = report.read(folder).figures
+    for name in ("vr_ppg", "ppg", "raw_ppg"):
+        if name in figures:
+            return figures[name]
+    raise RaccoonError(f"evaluator.measured={folder}: its report has no points per game; give the run folder of an arena")
+
+
+def _decisions(scored: list[Scores], run_dir: Path) -> str:
+    """Keep what every decision cost, for later comparisons."""
+    checker = scored[0].checker
+    arrays: dict[str, Any] = {"keys": checker.keys, "games": checker.games}
+    for label, scores in zip(("player", "opponent"), scored, strict=False):
+        arrays.update({f"{label}.loss": scores.loss, f"{label}.chosen": checker.children[checker.offsets[:-1] + scores.decided.chosen]})
+    write_arrays(run_dir / "decisions.npz", arrays)
+    return "decisions.npz"

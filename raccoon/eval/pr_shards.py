@@ -1,0 +1,77 @@
+"""Asks players for their choices in worker processes, a few whole games a shard."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raccoon import assets
+from raccoon.build import build
+from raccoon.contracts import Player
+from raccoon.eval.benchmark import EMBEDDED, Benchmark, CheckerDecisions, load
+from raccoon.eval.pr_scoring import Decided, choose
+from raccoon.executor import Executor, run_shards
+
+__all__ = ["decide"]
+
+
+def decide(
+    executor: Executor, node: Mapping[str, Any], benchmark: Benchmark, source: str, shard_games: int, folder: Path, label: str
+) -> tuple[str, Decided]:
+    """The name of the player that ``node`` describes and its choices on every checker decision of the benchmark.
+
+    ``folder`` keeps finished shards, so that an interrupted run continues. The benchmark's content is part of the job.
+    """
+    path = assets.path("money_benchmark.npz.xz") if source == EMBEDDED else Path(source)
+    job = {"player": dict(node), "benchmark": source, "content": _digest(path), "shard_games": shard_games}
+    parts = _partition(benchmark.checker, shard_games)
+    results = run_shards(executor, choose_shard, job, len(parts), folder, label)
+    order = np.concatenate(parts)
+    chosen = np.empty(len(order), np.int64)
+    chosen[order] = np.concatenate([result["chosen"] for result in results])
+    values = np.empty(len(benchmark.checker.children))
+    candidates = benchmark.checker.rows_of_candidates()
+    for rows, result in zip(parts, results, strict=True):
+        # A shard keeps the order of its rows, and so of their candidates.
+        values[np.isin(candidates, rows)] = result["values"]
+    seconds = float(sum(result["seconds"] for result in results))
+    return str(results[0]["name"]), Decided(chosen, values, seconds, int(sum(result["evaluations"] for result in results)))
+
+
+def choose_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
+    """Shard ``index``: the choices of the job's player on the decisions of its games."""
+    checker = load(job["benchmark"]).checker
+    player = _player(json.dumps(job["player"], sort_keys=True), job["benchmark"])
+    decided = choose(player, checker.take(_partition(checker, job["shard_games"])[index]))
+    return {
+        "name": player.name,
+        "chosen": decided.chosen,
+        "values": decided.values,
+        "seconds": decided.seconds,
+        "evaluations": decided.evaluations,
+    }
+
+
+@functools.lru_cache(maxsize=1)
+def _player(node: str, source: str) -> Player:
+    """The player, built once a process and warmed up, so that loading and compiling are not on the clock."""
+    player = build(json.loads(node), "player")
+    choose(player, load(source).checker.take(np.arange(1)))
+    return player
+
+
+def _partition(checker: CheckerDecisions, shard_games: int) -> list[NDArray[np.int64]]:
+    """Row indices (ascending) of each shard: the decisions of ``shard_games`` consecutive games."""
+    games, numbers = np.unique(checker.games, return_inverse=True)
+    return [np.flatnonzero(numbers // shard_games == shard) for shard in range(-(-len(games) // shard_games))]
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]

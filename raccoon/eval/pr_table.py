@@ -1,0 +1,79 @@
+"""``evaluator=pr_table``: several players on one benchmark, one table."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from raccoon.contracts import RaccoonError, Report
+from raccoon.eval import plots, report
+from raccoon.eval.bgsage_pr import Settings, notes, paired
+from raccoon.eval.pr_scoring import Scores
+from raccoon.executor import Executor
+
+__all__ = ["PRTable"]
+
+
+class PRTable(Settings):
+    """PR of every player of ``players`` (name -> node) with paired differences to the first of them.
+
+    The run's own player joins as the last row unless it is one of them. Settings as for ``bgsage_pr``.
+    """
+
+    name = "pr_table"
+
+    def __init__(self, executor: Executor, players: Mapping[str, Mapping[str, Any]], **settings: Any) -> None:
+        super().__init__(executor, **settings)
+        if not players:
+            raise RaccoonError("evaluator.players is empty: name at least one player")
+        for name, node in players.items():
+            if not isinstance(node, Mapping):
+                raise RaccoonError(f"evaluator.players.{name}={node!r}: give a player node; options of a group go in the defaults list")
+        self.players = {name: dict(node) for name, node in players.items()}
+
+    def run(self, player: Mapping[str, Any] | None, opponent: Mapping[str, Any] | None, run_dir: Path, seed: int) -> Report:
+        """See ``Evaluator.run``; the opponent takes no part."""
+        start = time.perf_counter()
+        report.check_free(run_dir)
+        benchmark = self.load()
+        nodes = dict(self.players)
+        if player is not None and dict(player) not in nodes.values():
+            nodes[f"player ({player.get('name') or 'this run'})"] = dict(player)
+        scored: dict[str, Scores] = {}
+        for number, (name, node) in enumerate(nodes.items()):
+            folder = Path(run_dir) / "shards" / f"{number:02d}"
+            scored[name] = self.scores(node, benchmark, folder, f"benchmark: {name}")
+        result = Report(self.name, ", ".join(nodes), None, seed, 0.0)
+        first_name, first = next(iter(scored.items()))
+        rows: list[Mapping[str, Any]] = []
+        for name, scores in scored.items():
+            figures = self.summary(scores, seed)
+            result.figures.update({f"{name}.{key}": figure for key, figure in figures.items()})
+            if scores is not first:
+                result.figures[f"{name}.pr_difference"] = paired(scores, first, seed, self.bootstrap)
+            rows.append(self._row(name, scores, result, f"minus {first_name}"))
+        result.tables["PR"] = rows
+        bars = {name: result.figures[f"{name}.pr"] for name in scored}
+        result.plots["pr"] = plots.bars(bars, "PR (lower is better)", "PR, 95% interval by game")
+        result.notes = notes(benchmark, self)
+        result.seconds = time.perf_counter() - start
+        return result
+
+    def _row(self, name: str, scores: Scores, result: Report, difference: str) -> dict[str, Any]:
+        figures = result.figures
+        return {
+            "player": name,
+            "PR": figures[f"{name}.pr"],
+            difference: figures.get(f"{name}.pr_difference"),
+            "blunders": int((scores.loss > self.blunder).sum()),
+            "MSE": _value(figures.get(f"{name}.value_mse")),
+            "R2": _value(figures.get(f"{name}.value_r2")),
+            "s/decision": figures[f"{name}.seconds_per_decision"].value,
+            "evaluations/decision": round(figures[f"{name}.evaluations_per_decision"].value, 1),
+        }
+
+
+def _value(figure: Any) -> float | None:
+    return None if figure is None else figure.value
