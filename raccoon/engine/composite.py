@@ -1,0 +1,50 @@
+"""Two engines as one: an exact one where it knows the position, another everywhere else."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raccoon.contracts import Boards, Engine, RaccoonError
+from raccoon.engine.base import EngineBase
+
+__all__ = ["CompositeEngine", "KnowingEngine"]
+
+
+class KnowingEngine(Engine, Protocol):
+    """An engine for some positions only, such as ``BearoffEngine``."""
+
+    def knows(self, boards: Boards) -> NDArray[np.bool_]:
+        """``bool[N]``: can it value the board?"""
+        ...
+
+
+class CompositeEngine(EngineBase):
+    """``exact`` where ``exact.knows``, ``rest`` elsewhere. It has outcome probabilities when both have."""
+
+    def __init__(self, exact: KnowingEngine, rest: Engine, name: str | None = None) -> None:
+        for role, engine in (("exact", exact), ("rest", rest)):
+            if not isinstance(engine, Engine):
+                raise RaccoonError(f"engine.{role}={engine!r}: not an engine (value, probs6, name, has_probs, evaluations)")
+        if not callable(getattr(exact, "knows", None)):
+            raise RaccoonError(f"engine.exact={exact.name}: it has no knows(boards); use an engine such as bearoff")
+        super().__init__(name or f"{rest.name}+{exact.name}")
+        self.exact = exact
+        self.rest = rest
+        self.has_probs = exact.has_probs and rest.has_probs
+
+    def _value(self, live: Boards) -> NDArray[np.floating]:
+        known = self.exact.knows(live)
+        values = np.empty(len(live), np.float32)
+        values[known] = self.exact.value(live[known])
+        values[~known] = self.rest.value(live[~known])
+        return values
+
+    def _probs6(self, live: Boards) -> NDArray[np.floating]:
+        known = self.exact.knows(live)
+        probs = np.empty((len(live), 6), np.float32)
+        probs[known] = self.exact.probs6(live[known])
+        probs[~known] = self.rest.probs6(live[~known])
+        return probs
