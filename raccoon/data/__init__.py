@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from raccoon.data.datamodule import PositionData
+    from raccoon.data.generate import SelfPlayLabels
+    from raccoon.data.relabel import Relabelled
+    from raccoon.data.store import PositionStore
+    from raccoon.data.wildbg import WildbgImport
+    from raccoon.data.writer import prepare
 
 __all__ = ["PositionData", "PositionStore", "Relabelled", "SelfPlayLabels", "WildbgImport", "prepare"]
 

@@ -48,7 +48,8 @@ class Recorder:
         for k in range(int(np.ceil(self.siblings))):
             wanted = uniform(hash64(self.seed, "sibling", step.games, step.roll, k)) < self.siblings - k
             rows = np.flatnonzero(wanted & (others > 0))
-            pick = (hash64(self.seed, "sibling play", step.games[rows], step.roll[rows], k) % others[rows].astype(np.uint64)).astype(np.int64)
+            draw = hash64(self.seed, "sibling play", step.games[rows], step.roll[rows], k)
+            pick = (draw % others[rows].astype(np.uint64)).astype(np.int64)
             pick += pick >= chosen[rows]
             self._add(turns.children[turns.offsets[rows] + pick], step.games[rows], step.roll[rows] + 1, SIBLING)
 

@@ -42,9 +42,7 @@ def six_to_five(probs6: NDArray[Any]) -> NDArray[np.float64]:
     return np.stack([p[:, 0] + p[:, 1] + p[:, 2], p[:, 1] + p[:, 2], p[:, 2], p[:, 4] + p[:, 5], p[:, 5]], axis=1)
 
 
-def pack(
-    boards: Boards, probs5: NDArray[Any], game: NDArray[Any], turn: NDArray[Any], provenance: NDArray[Any] | int
-) -> NDArray[np.void]:
+def pack(boards: Boards, probs5: NDArray[Any], game: NDArray[Any], turn: NDArray[Any], provenance: NDArray[Any] | int) -> NDArray[np.void]:
     """``ROW[N]`` of unfinished pre-roll ``boards`` and cumulative ``probs5 [N, 5]``, side on roll.
 
     Raises RaccoonError when a label is no probability (NaN, below 0 or above 1 by more than 1e-4).

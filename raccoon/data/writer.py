@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib.metadata
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,7 +19,7 @@ from raccoon.data import store as stores
 from raccoon.data.lock import writing
 from raccoon.data.rows import ROW
 from raccoon.executor import Executor, Shard, fingerprint
-from raccoon.files import atomic, read_json, write_json
+from raccoon.files import atomic, write_json
 
 __all__ = ["Plan", "Source", "fill", "prepare"]
 
@@ -59,8 +61,10 @@ def prepare(source: Source, data_dir: Path | str, executor: Executor) -> stores.
     """The set of ``source`` under ``data_dir/<name>-<fingerprint>``: opened when it is there, else made first."""
     plan = source.plan()
     folder = Path(data_dir) / f"{source.name}-{plan.fingerprint}"
-    if (folder / stores.META).exists() and len(read_json(folder / stores.META).get("shards", {})) >= plan.count:
-        return stores.PositionStore.open(folder, shards=plan.count)
+    if (folder / stores.META).exists():
+        listed = stores.read_meta(folder)["shards"]
+        if all(str(index) in listed and stores.shard_path(folder, index).exists() for index in range(plan.count)):
+            return stores.PositionStore.open(folder, shards=plan.count)  # nothing to do: the folder may be read-only
     return fill(plan, folder, executor)
 
 
@@ -68,7 +72,8 @@ def fill(plan: Plan, folder: Path | str, executor: Executor) -> stores.PositionS
     """Write the shards of ``plan`` that ``folder`` lacks and open the set.
 
     A run that was killed, even with SIGKILL, continues where it stopped and gives the same rows. Raises RaccoonError
-    when another process writes there, when the folder holds other data, or when the disk is full (what is written stays).
+    when another process writes there, when the folder holds other data or a broken shard, or when the disk is full
+    (what is written stays).
     """
     folder = Path(folder)
     with writing(folder):
@@ -94,11 +99,11 @@ def _finished(plan: Plan, folder: Path) -> dict[int, dict[str, Any]]:
         raise RaccoonError(f"{folder}: holds another set ({meta.get('label', '?')}, {meta['fingerprint']}); name another folder")
     found = {}
     for key, entry in meta["shards"].items():
-        try:
-            stores.check_shard(stores.shard_path(folder, int(key)), entry)
-        except RaccoonError as error:
-            log.warning("%s; it is made again", error)
+        path = stores.shard_path(folder, int(key))
+        if not path.exists():
+            log.warning("%s: missing; it is made again", path)
             continue
+        stores.check_shard(path, entry)
         found[int(key)] = entry
     return found
 
@@ -111,11 +116,19 @@ def _write_shard(folder: Path, index: int, rows: NDArray[np.void]) -> dict[str, 
     return {"rows": len(rows), "sum": stores.checksum(rows)}
 
 
+def _versions() -> dict[str, str]:
+    versions = {"raccoon": __version__, "numpy": np.__version__}
+    for package in ("gnubg-nn", "gnubg", "bgsage"):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            versions[package] = importlib.metadata.version(package)
+    return versions
+
+
 def _write_meta(plan: Plan, folder: Path, shards: Mapping[int, Mapping[str, Any]]) -> None:
     meta = {
         "format": stores.FORMAT,
         "version": stores.VERSION,
-        "raccoon": __version__,
+        "versions": _versions(),
         "fingerprint": plan.fingerprint,
         "label": plan.label,
         "complete": all(index in shards for index in range(plan.count)),

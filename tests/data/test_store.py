@@ -1,0 +1,124 @@
+"""Opening a set: what is refused, and by which name."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from raccoon.contracts import RaccoonError
+from raccoon.data.lock import check_free, writing
+from raccoon.data.store import PositionStore
+
+
+@pytest.fixture
+def folder(small: PositionStore, tmp_path: Path) -> Path:
+    """A copy that a test may damage."""
+    return Path(shutil.copytree(small.folder, tmp_path / "copy"))
+
+
+def test_rows_are_numbered_through_the_shards(small: PositionStore) -> None:
+    everything = np.concatenate([np.load(path) for path in sorted(small.folder.glob("shard-*.npy"))])
+    pick = np.random.default_rng(1).integers(0, len(small), 500)
+    assert len(everything) == len(small)
+    assert (small.rows(pick) == everything[pick]).all()
+    with pytest.raises(RaccoonError, match="asked"):
+        small.rows([len(small)])
+
+
+def test_meta_tells_what_the_rows_are(small: PositionStore) -> None:
+    meta = json.loads((small.folder / "meta.json").read_text())
+    assert meta["complete"]
+    assert meta["rows"] == len(small)
+    assert meta["teacher"]["ply"] == 0
+    assert meta["seed"] == 1
+    assert {"raccoon", "gnubg-nn"} <= meta["versions"].keys()
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda shard: shard.write_bytes(b""), "empty, cut short or not a shard"),
+        (lambda shard: shard.write_bytes(shard.read_bytes()[:-100]), "cut short"),
+        (lambda shard: np.save(shard, np.zeros(5)), "dtype float64"),
+        (lambda shard: np.save(shard, np.load(shard)[::-1]), "not the shard that meta.json lists"),
+        (lambda shard: shard.write_text("hello"), "not a shard"),
+        (lambda shard: shard.unlink(), "missing"),
+    ],
+    ids=["empty", "truncated", "other-array", "other-rows", "text", "missing"],
+)
+def test_a_bad_shard_is_refused_by_name(folder: Path, damage, message: str) -> None:  # type: ignore[no-untyped-def]
+    damage(folder / "shard-000001.npy")
+    with pytest.raises(RaccoonError, match=message) as caught:
+        PositionStore.open(folder)
+    assert "shard-000001.npy" in str(caught.value)
+
+
+def test_a_shard_from_elsewhere_is_refused(folder: Path) -> None:
+    shutil.copy(folder / "shard-000000.npy", folder / "shard-000009.npy")
+    with pytest.raises(RaccoonError, match=r"shard-000009.npy: meta.json does not list"):
+        PositionStore.open(folder)
+
+
+def test_an_incomplete_set_is_refused_unless_asked_for(folder: Path) -> None:
+    meta = json.loads((folder / "meta.json").read_text())
+    meta["complete"] = False
+    del meta["shards"]["2"]
+    (folder / "meta.json").write_text(json.dumps(meta))
+    with pytest.raises(RaccoonError, match="incomplete"):
+        PositionStore.open(folder)
+    assert len(PositionStore.open(folder, partial=True).indices) == 2
+    assert len(PositionStore.open(folder, shards=2).indices) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [(None, "no meta.json"), ("{", "JSON"), ("[]", "not the meta.json"), ('{"format": "raccoon-positions", "version": 9}', "version 9")],
+)
+def test_what_is_not_a_set_is_refused(tmp_path: Path, text: str | None, message: str) -> None:
+    if text is not None:
+        (tmp_path / "meta.json").write_text(text)
+    with pytest.raises(RaccoonError, match=message):
+        PositionStore.open(tmp_path)
+
+
+def test_a_folder_that_a_living_process_writes_is_refused(folder: Path) -> None:
+    code = (
+        "from pathlib import Path\nfrom raccoon.data.lock import writing\n"
+        f"with writing(Path({str(folder)!r})):\n    print('on', flush=True)\n    input()"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdin is not None
+        assert other.stdout is not None
+        assert other.stdout.readline() == "on\n"
+        with pytest.raises(RaccoonError, match=f"written by process {other.pid}"):
+            PositionStore.open(folder)
+        with pytest.raises(RaccoonError, match=f"written by process {other.pid}"), writing(folder):
+            pass
+        other.kill()  # SIGKILL: the lock file stays behind
+    assert (folder / ".writer.json").exists()
+    assert len(PositionStore.open(folder)) > 0
+    with writing(folder):
+        assert json.loads((folder / ".writer.json").read_text())["pid"] == os.getpid()
+    assert not (folder / ".writer.json").exists()
+
+
+def test_a_reused_process_id_and_a_cut_lock_do_not_block(folder: Path) -> None:
+    lock = folder / ".writer.json"
+    lock.write_text(json.dumps({"pid": os.getppid(), "host": socket.gethostname(), "started": "1"}))
+    check_free(folder)
+    lock.write_text("")
+    check_free(folder)
+
+
+def test_a_writer_on_another_host_is_refused(folder: Path) -> None:
+    (folder / ".writer.json").write_text(json.dumps({"pid": 1, "host": "elsewhere", "started": "1"}))
+    with pytest.raises(RaccoonError, match="on elsewhere"):
+        PositionStore.open(folder)
