@@ -1,0 +1,59 @@
+"""Conformance checks for plugin authors: one function a group, each taking an object or a config node.
+
+They raise AssertionError that says what the contract wants. Import them in your own tests::
+
+    from raccoon.testing import check_engine
+    def test_mine(): check_engine({"_target_": "my_package.MyEngine"})
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from raccoon.testing.engine import check_engine
+    from raccoon.testing.networks import check_data, check_encoder, check_model
+    from raccoon.testing.players import check_player, check_search
+    from raccoon.testing.runners import check_evaluator, check_executor
+    from raccoon.testing.subjects import sample_boards, sample_turns
+    from raccoon.testing.trainers import check_callback, check_logger, check_trainer
+
+__all__ = [
+    "check_callback",
+    "check_data",
+    "check_encoder",
+    "check_engine",
+    "check_evaluator",
+    "check_executor",
+    "check_logger",
+    "check_model",
+    "check_player",
+    "check_search",
+    "check_trainer",
+    "sample_boards",
+    "sample_turns",
+]
+
+_WHERE = {
+    "check_callback": "trainers",
+    "check_data": "networks",
+    "check_encoder": "networks",
+    "check_engine": "engine",
+    "check_evaluator": "runners",
+    "check_executor": "runners",
+    "check_logger": "trainers",
+    "check_model": "networks",
+    "check_player": "players",
+    "check_search": "players",
+    "check_trainer": "trainers",
+    "sample_boards": "subjects",
+    "sample_turns": "subjects",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a check when it is asked for, so that none costs another one's imports."""
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"raccoon.testing.{_WHERE[name]}"), name)

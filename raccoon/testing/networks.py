@@ -1,0 +1,107 @@
+"""Checks of encoders, networks and the data they learn from."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from raccoon.build import build, plain
+from raccoon.env.encoder import Encoder
+from raccoon.testing.subjects import expect, sample_boards, subject
+
+__all__ = ["check_data", "check_encoder", "check_model"]
+
+
+def check_encoder(encoder: Any) -> None:
+    """Check an ``Encoder`` (object or config node): shapes, names, finite numbers, rows independent, rebuilt from its config."""
+    encoder = subject(encoder)
+    expect(isinstance(encoder, Encoder), f"{type(encoder).__name__} is not a raccoon.env.encoder.Encoder")
+    boards = sample_boards(64)
+    before = boards.copy()
+    planes, flat = encoder.encode(boards), encoder.encode_flat(boards)
+    expect(planes.shape == (64, encoder.n_channels, 2, 12) and planes.dtype == np.float32, "encode must give float32[N, n_channels, 2, 12]")
+    expect(flat.shape == (64, encoder.flat_size) and flat.dtype == np.float32, "encode_flat must give float32[N, flat_size]")
+    expect(np.isfinite(planes).all() and np.isfinite(flat).all(), "an encoding must be finite")
+    expect(np.array_equal(boards, before), "encode changed its boards")
+    expect(len(encoder.names) == encoder.n_channels and len(set(encoder.names)) == encoder.n_channels, "one distinct name a channel")
+    expect(np.array_equal(encoder.encode(boards[5:6])[0], planes[5]), "encode depends on the batch")
+    expect(len(np.unique(flat, axis=0)) == len(np.unique(boards, axis=0)), "two different boards have the same flat encoding")
+    twin = Encoder.from_config(encoder.to_config())
+    expect(twin.layout_hash == encoder.layout_hash, "from_config(to_config()) must keep the layout")
+    expect(np.array_equal(twin.encode(boards), planes), "from_config(to_config()) must encode the same")
+
+
+def check_model(model: Any, encoder: Any = None) -> None:
+    """Check a network (object, or config node built for ``encoder``, all channels by default): shapes, scales, gradients,
+    and that a saved and loaded copy gives the same values."""
+    import torch
+
+    from raccoon import artifact
+    from raccoon.model import RaccoonNet, build_net
+
+    encoder = Encoder() if encoder is None else subject(encoder)
+    net = model if isinstance(model, RaccoonNet) else build_net(plain(model), encoder)
+    net.eval()
+    boards = sample_boards(16)
+    with torch.inference_mode():
+        x = net.prepare(boards)
+        value = net.value_equity(x)
+        expect(value.shape == (16,) and bool((value.abs() <= 1 + 1e-6).all()), "value_equity must give [N] on the value scale, in [-1, 1]")
+        if net.has_probs:
+            probs = net.value_probs6(x)
+            expect(probs.shape == (16, 6) and bool((probs >= 0).all()), "value_probs6 must give [N, 6], none negative")
+            expect(torch.allclose(probs.sum(1), torch.ones(16), atol=1e-5), "value_probs6 must sum to 1")
+            points = torch.tensor([1.0, 2, 3, -1, -2, -3])
+            expect(torch.allclose(probs @ points / 3, value, atol=1e-5), "value_equity must be the equity of value_probs6, over 3")
+        one = net.value_equity(net.prepare(boards[3:4]))
+        expect(torch.allclose(one[0], value[3], atol=1e-5), "value_equity depends on the batch")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "net.pt"
+        artifact.save(path, net, {})
+        loaded, _ = artifact.load(path)
+    loaded.eval()
+    with torch.inference_mode():
+        expect(torch.allclose(loaded.value_equity(loaded.prepare(boards)), value, atol=1e-6), "a saved and loaded copy gives other values")
+    _check_gradients(net, boards)
+
+
+def _check_gradients(net: Any, boards: Any) -> None:
+    net.train()
+    net.zero_grad()
+    net.value_equity(net.prepare(boards)).square().sum().backward()
+    grads = [p.grad for name, p in net.named_parameters() if not name.startswith("policy") and p.requires_grad]
+    expect(grads and any(g is not None and bool(g.abs().sum() > 0) for g in grads), "the value must pass gradients to the parameters")
+    net.zero_grad()
+    net.eval()
+
+
+def check_data(data: Any, batches: int = 2) -> None:
+    """Check a ``LightningDataModule`` (object or config node): batches of ``(boards int8[B, 2, 25], probs6 float32[B, 6])``,
+    the same ones when built again, and a validation part."""
+    import torch
+    from lightning.pytorch import LightningDataModule
+
+    from raccoon.env.board import validate
+
+    seen = []
+    for _ in range(2 if not isinstance(data, LightningDataModule) else 1):
+        module = build(data, "data") if not isinstance(data, LightningDataModule) else data
+        expect(isinstance(module, LightningDataModule), f"{type(module).__name__} is not a LightningDataModule")
+        module.prepare_data()
+        module.setup("fit")
+        for loader in (module.train_dataloader(), module.val_dataloader()):
+            got = [batch for batch, _ in zip(loader, range(batches), strict=False)]
+            expect(got, "a loader gives no batch")
+            for boards, probs in got:
+                expect(boards.dtype == torch.int8 and boards.shape[1:] == (2, 25), "boards must be int8[B, 2, 25]")
+                validate(boards.numpy())
+                expect(probs.dtype == torch.float32 and probs.shape == (len(boards), 6), "targets must be probs6 float32[B, 6]")
+                expect(torch.allclose(probs.sum(1), torch.ones(len(boards)), atol=1e-3), "targets must sum to 1")
+            seen.append(got)
+        module.teardown("fit")
+    if len(seen) == 4:
+        same = all(torch.equal(a[0], b[0]) for i in (0, 1) for a, b in zip(seen[i], seen[i + 2], strict=True))
+        expect(same, "the same node must give the same batches again")

@@ -1,0 +1,98 @@
+"""Checks of evaluators and executors."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from raccoon.contracts import Evaluator, Figure, Report
+from raccoon.executor import ProcessExecutor, run_shards
+from raccoon.rng import generator
+from raccoon.testing.subjects import expect, subject
+
+__all__ = ["check_evaluator", "check_executor"]
+
+_RANDOM = {"_target_": "raccoon.play.player.EnginePlayer", "engine": {"_target_": "raccoon.engine.random.RandomEngine", "seed": 1}}
+
+
+def check_evaluator(
+    node: Mapping[str, Any], folder: Path, player: Mapping[str, Any] = _RANDOM, opponent: Mapping[str, Any] | None = _RANDOM
+) -> Report:
+    """Check an evaluator given as a config node (small sizes, please); results go to new folders under ``folder``.
+
+    A sound report that can be written; the same figures for the same seed in one process, in two workers, and when run again
+    in the folder of an interrupted run. Returns the report.
+    """
+    from raccoon.eval import report as reports
+
+    made = [_run(node, folder / name, workers, player, opponent) for name, workers in (("one", 0), ("one", 0), ("two", 2))]
+    figures = [report.figures for report in made]
+    names = [set(each) for each in figures]
+    expect(names[0] == names[1] == names[2], "the same run must report the same figures")
+    for name, figure in figures[0].items():
+        for other in figures[1:]:
+            same = figure.n == other[name].n and (math.isclose(figure.value, other[name].value, abs_tol=1e-12) or _is_time(name))
+            expect(same, f"figure {name!r} differs between runs with the same seed: {figure} and {other[name]}")
+    written = reports.write(made[-1], folder / "two")
+    expect(json.loads(written.read_text(encoding="utf-8"))["figures"], "report.json must hold the figures")
+    return made[-1]
+
+
+def _run(node: Mapping[str, Any], folder: Path, workers: int, player: Any, opponent: Any) -> Report:
+    evaluator = subject(node, executor=ProcessExecutor(workers, progress=False))
+    expect(isinstance(evaluator, Evaluator), f"{type(evaluator).__name__} lacks a method or attribute of raccoon.contracts.Evaluator")
+    folder.mkdir(parents=True, exist_ok=True)
+    report = evaluator.run(player, opponent, folder, 1)
+    _check_report(report)
+    return report
+
+
+def _is_time(name: str) -> bool:
+    return any(word in name for word in ("second", "speed", "per_s", "/s", "time"))
+
+
+def _check_report(report: Any) -> None:
+    expect(isinstance(report, Report), "run must return a raccoon.contracts.Report")
+    expect(report.evaluator and report.player, "a report names its evaluator and player")
+    expect(report.figures, "a report needs at least one figure")
+    expect(report.seconds >= 0, "seconds must not be negative")
+    for name, figure in report.figures.items():
+        expect(isinstance(figure, Figure), f"figure {name!r} must be a raccoon.contracts.Figure")
+        if figure.lo is not None and figure.hi is not None:
+            expect(figure.lo <= figure.value <= figure.hi, f"figure {name!r} lies outside its own interval: {figure}")
+        expect(figure.n is None or figure.n > 0, f"figure {name!r} has n={figure.n}")
+    for title, rows in report.tables.items():
+        expect(len({tuple(row) for row in rows}) <= 1, f"the rows of table {title!r} have different keys")
+
+
+def check_executor(executor: Any, folder: Path) -> None:
+    """Check an ``Executor`` (object or config node): each shard once, its own result, errors passed on; works in ``folder``."""
+    executor = subject(executor)
+    job = {"seed": 3}
+    found = dict(executor.map(_draw, job, [4, 1, 2], "check"))
+    expect(set(found) == {1, 2, 4}, "map must yield each index exactly once")
+    for index, result in found.items():
+        expect(np.array_equal(result["x"], _draw(job, index)["x"]), f"shard {index} has another shard's result")
+    whole = run_shards(executor, _draw, job, 5, folder, "check")
+    expect(
+        np.array_equal(np.stack([r["x"] for r in whole]), np.stack([_draw(job, i)["x"] for i in range(5)])), "run_shards mixes up shards"
+    )
+    expect(list(executor.map(_draw, job, [], "check")) == [], "no indices, no results")
+    try:
+        list(executor.map(_fail, job, [0], "check"))
+    except ArithmeticError:
+        return
+    raise AssertionError("an error in a shard must reach the caller")
+
+
+def _draw(job: Mapping[str, Any], index: int) -> dict[str, Any]:
+    return {"x": generator(job["seed"], "check", index).normal(size=3)}
+
+
+def _fail(job: Mapping[str, Any], index: int) -> dict[str, Any]:
+    raise ArithmeticError("on purpose")

@@ -1,0 +1,21 @@
+"""What several test modules share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def tiny_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A saved untrained network of the smallest kind (flat encoding, outcome head)."""
+    from raccoon import artifact
+    from raccoon.build import build, plain
+    from raccoon.cli.app import compose
+    from raccoon.model import build_net
+
+    cfg = compose("train", ["model=mlp_small", "model.backbone.hidden=[8]"])
+    path = tmp_path_factory.mktemp("net") / "tiny.pt"
+    artifact.save(path, build_net(plain(cfg.model), build(cfg.encoder)), {})
+    return path
