@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, Cubes, RaccoonError
+from raccoon.engine.sage import sage_boards
 from raccoon.env.board import swap
 from raccoon.env.codec import position_keys
 from raccoon.env.movegen import afterstates
 from raccoon.eval.benchmark import Benchmark, CheckerDecisions, CubeDecisions
 
-__all__ = ["board26", "from_board26", "key_order", "parse", "read"]
+__all__ = ["from_board26", "key_order", "parse", "read"]
 
 _OWNERS = {"centered": CENTRED, "player": OWNED, "opponent": OPPONENT}
 # Rollouts with variance reduction report corrected means: a rare outcome may come back slightly negative.
@@ -56,19 +57,13 @@ def parse(data: Any, source: str) -> Benchmark:
 
 
 def from_board26(rows: NDArray[Any]) -> Boards:
-    """``int8[N, 2, 25]`` (mover in slot 1) from ``int[N, 26]`` in the mover's view. Nothing is checked."""
+    """``int8[N, 2, 25]`` (mover in slot 1) from ``int[N, 26]`` in the mover's view; the inverse of ``sage_boards``. Nothing is checked."""
     rows = np.asarray(rows, np.int16).reshape(-1, 26)
     boards = np.zeros((len(rows), 2, 25), np.int8)
     boards[:, 1, :24] = np.maximum(rows[:, 1:25], 0)
     boards[:, 0, :24] = np.maximum(-rows[:, 1:25], 0)[:, ::-1]
     boards[:, 1, 24], boards[:, 0, 24] = rows[:, 25], rows[:, 0]
     return boards
-
-
-def board26(boards: Boards) -> NDArray[np.int64]:
-    """``int64[N, 26]`` in the view of slot 1: the inverse of ``from_board26``."""
-    wide = np.asarray(boards).astype(np.int64)
-    return np.concatenate([wide[:, 0, 24:], wide[:, 1, :24] - wide[:, 0, :24][:, ::-1], wide[:, 1, 24:]], axis=1)
 
 
 class _Row:
@@ -231,6 +226,6 @@ def _check_legal(checker: CheckerDecisions, source: str) -> None:
         at = int(order[fault][0])
         board = checker.children[at - len(legal)]
         raise RaccoonError(
-            f"{source}: decision {checker.keys[row[at]]}: candidate {board26(swap(board[None]))[0].tolist()} "
+            f"{source}: decision {checker.keys[row[at]]}: candidate {sage_boards(swap(board[None]))[0].tolist()} "
             f"is listed twice or is no legal result of {checker.dice[row[at]].tolist()}"
         )

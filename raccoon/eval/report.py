@@ -45,7 +45,7 @@ def write(report: Report, run_dir: Path | str) -> Path:
         write_text(folder / name, _csv(rows))
         written.append(name)
     for stem, draw in report.plots.items():
-        name = f"{_slug(stem)}.png"
+        name = f"{stem}.png"
         try:
             _plot(folder / name, draw)
         except RaccoonError:

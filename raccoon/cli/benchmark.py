@@ -1,0 +1,102 @@
+"""``python -m raccoon.cli.benchmark``: show, convert or build a benchmark file.
+
+    show FILE                     what a file holds (FILE may be "embedded")
+    convert IN OUT                check a benchmark (JSON, gzipped JSON or compact) and write it in the compact form
+    build OUT key=value ...       self-play refereed by Open Sage; keys: games, seed, first, level, refine, close, trivial,
+                                  cube_window, player (a node), workers. The same command continues an interrupted build.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from raccoon.contracts import RaccoonError
+
+__all__ = ["main", "run"]
+
+
+def run(arguments: Sequence[str]) -> str:
+    """Do what the arguments say and return the text to print. Raises RaccoonError."""
+    command, rest = (arguments[0], list(arguments[1:])) if arguments else ("", [])
+    if command == "show" and len(rest) == 1:
+        return _show(rest[0])
+    if command == "convert" and len(rest) == 2:
+        return _convert(*rest)
+    if command == "build" and rest and "=" not in rest[0]:
+        return _build(Path(rest[0]), rest[1:])
+    raise RaccoonError(f"usage:\n{(__doc__ or '').strip()}")
+
+
+def main() -> None:
+    """Entry point; errors go to stderr with exit status 2."""
+    try:
+        print(run(sys.argv[1:]))
+    except RaccoonError as error:
+        print(error, file=sys.stderr)
+        raise SystemExit(2) from error
+
+
+def _show(source: str) -> str:
+    from raccoon.eval.benchmark import load
+
+    benchmark = load(source)
+    checker, cube = benchmark.checker, benchmark.cube
+    lines = [
+        f"{benchmark.source}: {len(checker):,} checker decisions ({len(checker.children):,} candidates), {len(cube):,} cube decisions",
+        f"games: {len({*checker.games.tolist(), *cube.games.tolist()}):,}; Jacoby {benchmark.jacoby}, beavers {benchmark.beavers}",
+    ]
+    for title, labels in (("tiers", checker.tiers), ("game plans", checker.plans), ("reference levels", checker.levels)):
+        lines.append(f"{title}: " + ", ".join(f"{name} {count:,}" for name, count in Counter(labels.tolist()).most_common()))
+    return "\n".join(lines)
+
+
+def _convert(source: str, target: str) -> str:
+    from raccoon.eval import benchmark_file
+    from raccoon.eval.benchmark import load
+
+    benchmark = load(source)
+    size = benchmark_file.write(benchmark, target)
+    return f"{target}: {size:,} bytes, {len(benchmark.checker):,} checker and {len(benchmark.cube):,} cube decisions"
+
+
+def _build(target: Path, assignments: Sequence[str]) -> str:
+    from raccoon.eval import benchmark_file
+    from raccoon.eval.benchmark_build import BuildPlan, build_benchmark
+    from raccoon.executor import ProcessExecutor
+
+    if target.exists():
+        raise RaccoonError(f"{target}: exists already; name another file or remove it")
+    settings = _settings(assignments)
+    workers = settings.pop("workers", None)
+    try:
+        plan = BuildPlan(**settings)
+    except TypeError as error:
+        raise RaccoonError(f"build: {error}; see the usage for the keys") from error
+    folder = target.with_name(f"{target.name}.parts")
+    benchmark = build_benchmark(ProcessExecutor(workers), plan, folder)
+    size = benchmark_file.write(benchmark, target)
+    shutil.rmtree(folder)
+    return f"{target}: {size:,} bytes, {len(benchmark.checker):,} checker and {len(benchmark.cube):,} cube decisions"
+
+
+def _settings(assignments: Sequence[str]) -> dict[str, Any]:
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    faulty = [text for text in assignments if "=" not in text]
+    if faulty:
+        raise RaccoonError(f"build: {faulty[0]!r} is not of the form key=value")
+    try:
+        settings = OmegaConf.to_container(OmegaConf.from_dotlist(list(assignments)), resolve=True)
+    except (OmegaConfBaseException, ValueError) as error:
+        raise RaccoonError(f"build: {' '.join(assignments)}: {error}") from error
+    return {str(key): value for key, value in settings.items()} if isinstance(settings, dict) else {}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,195 @@
+"""Builds a benchmark: self-play by any player, every real decision refereed by Open Sage (package ``bgsage``).
+
+Positions come from the match runner, a game a shard, so a killed build continues where it stopped. Equities are for
+money without Jacoby and beavers, with the cube as it stood in the game. A decision whose best two plays are close gets
+a second, stronger look (truncated rollouts of the few best; the rest keep their value), and its tier says so.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from raccoon.build import build
+from raccoon.contracts import CENTRED, OPPONENT, OWNED, RaccoonError, Step, Turns
+from raccoon.engine.sage import sage_boards
+from raccoon.eval.benchmark import Benchmark
+from raccoon.eval.benchmark_json import parse
+from raccoon.executor import Executor, run_shards
+from raccoon.play.match import play_games
+from raccoon.rng import hash64
+
+__all__ = ["BuildPlan", "build_benchmark", "referee_game"]
+
+_LEVELS = {"1P": "1ply", "2P": "2ply", "3P": "3ply", "4P": "4ply", "1T": "truncated1", "2T": "truncated2", "3T": "truncated3"}
+_OWNERS = {CENTRED: "centered", OWNED: "player", OPPONENT: "opponent"}
+_SELF_PLAY: dict[str, Any] = {
+    "_target_": "raccoon.play.player.EnginePlayer",
+    "engine": {"_target_": "raccoon.engine.sage.SageEngine", "level": "1P"},
+}
+
+
+@dataclass(frozen=True)
+class BuildPlan:
+    """``games`` games from index ``first`` of stream ``seed``, both sides played by ``player`` (a node).
+
+    ``level`` referees every decision, ``refine`` (null for none) those whose best two plays are within ``close``
+    points. A checker play whose candidates are all within ``trivial`` points is left out, and so is a cube position
+    where the worse act costs more than ``cube_window``.
+    """
+
+    games: int = 10
+    seed: int = 1
+    first: int = 0
+    level: str = "3P"
+    refine: str | None = "1T"
+    close: float = 0.02
+    trivial: float = 0.001
+    cube_window: float = 0.25
+    player: dict[str, Any] = field(default_factory=lambda: dict(_SELF_PLAY))
+
+    def __post_init__(self) -> None:
+        if self.games < 1 or self.first < 0:
+            raise RaccoonError(f"games={self.games}, first={self.first}: give at least one game and first >= 0")
+        for name in ("level", "refine"):
+            value = getattr(self, name)
+            if value not in _LEVELS and not (name == "refine" and value is None):
+                raise RaccoonError(f"{name}={value!r}: Sage has {', '.join(_LEVELS)}")
+        for name in ("close", "trivial", "cube_window"):
+            if getattr(self, name) < 0:
+                raise RaccoonError(f"{name}={getattr(self, name)}: must not be negative")
+
+
+def build_benchmark(executor: Executor, plan: BuildPlan, folder: Path) -> Benchmark:
+    """Play and referee; finished games wait in ``folder`` until the build is done."""
+    shards = run_shards(executor, referee_game, asdict(plan), plan.games, folder, "games")
+    decisions = [decision for shard in shards for decision in json.loads(shard["json"].tobytes())]
+    kinds = Counter(decision["kind"] for decision in decisions)
+    meta = {
+        "jacoby": False,
+        "beavers": False,
+        "engine": f"bgsage {importlib.metadata.version('bgsage')}",
+        "n_positions": len(decisions),
+        "n_checker": kinds["checker"],
+        "n_cube_entries": kinds["cube"],
+        "tier_counts": dict(Counter(decision["tier"] for decision in decisions)),
+        **{f"plan_{name}": value for name, value in asdict(plan).items()},
+    }
+    return parse({"meta": meta, "decisions": decisions}, str(folder))
+
+
+def referee_game(job: Mapping[str, Any], index: int) -> dict[str, Any]:
+    """One game: its decisions as JSON bytes."""
+    plan = BuildPlan(**job)
+    game = plan.first + index
+    player = build(plan.player, "player")
+    seen = _Positions()
+    play_games((player, player), [game], plan.seed, observers=[seen])
+    referee = _Referee(plan)
+    decisions = []
+    for turn, step in enumerate(seen.steps):
+        row = _Position(plan.seed, game, turn, sage_boards(step.boards)[0].tolist(), step)
+        decisions += [found for found in (referee.cube(row), referee.checker(row)) if found is not None]
+    return {"json": np.frombuffer(json.dumps(decisions).encode(), np.uint8)}
+
+
+class _Positions:
+    """Observer: every position and roll of one game."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+
+    def rolled(self, step: Step) -> None:
+        self.steps.append(step)
+
+    def played(self, step: Step, turns: Turns, chosen: Any) -> None:
+        """The plays do not matter: each is judged by the referee alone."""
+
+    def finished(self, games: Any, points: Any) -> None:
+        """Nor does the result."""
+
+
+@dataclass(frozen=True)
+class _Position:
+    seed: int
+    game: int
+    turn: int
+    board: list[int]
+    step: Step
+
+    @property
+    def cube(self) -> dict[str, Any]:
+        return {"cube_value": int(self.step.cubes.value[0]), "cube_owner": _OWNERS[int(self.step.cubes.owner[0])]}
+
+    def record(self, kind: str, tier: str, plan: str) -> dict[str, Any]:
+        key = f"{int(hash64(self.seed, f'benchmark.{kind}', self.game, self.turn)[0]):016x}"
+        about = {"kind": kind, "key": key, "seed": self.game, "turn": self.turn, "tier": tier, "game_plan": plan}
+        return {**about, "board": self.board, **self.cube}
+
+
+class _Referee:
+    """Sage at one level and, for close decisions, at another."""
+
+    def __init__(self, plan: BuildPlan) -> None:
+        try:
+            import bgsage
+        except ImportError as error:
+            raise RaccoonError("building a benchmark needs the package bgsage: pip install 'raccoon[bgsage]'") from error
+        self.plan = plan
+        self.game_plan = bgsage.classify_game_plan
+        # One thread each: workers are processes, and rollouts then do not depend on the number of cores.
+        self.first = bgsage.BgBotAnalyzer(eval_level=_LEVELS[plan.level], parallel_threads=1, seed=plan.seed)
+        self.second = None
+        if plan.refine is not None:
+            self.second = bgsage.BgBotAnalyzer(eval_level=_LEVELS[plan.refine], parallel_threads=1, seed=plan.seed)
+
+    def checker(self, row: _Position) -> dict[str, Any] | None:
+        """The decision with every candidate, None when it is no real one."""
+        dice = row.step.dice[0].tolist()
+        moves = self.first.checker_play(row.board, *dice, **row.cube, jacoby=False, beaver=False).moves
+        values = np.sort([move.cubeless_equity for move in moves])
+        if len(moves) < 2 or values[-1] - values[0] < self.plan.trivial:
+            return None
+        tier = self.plan.level
+        if self.second is not None and self.plan.refine is not None and values[-1] - values[-2] <= self.plan.close:
+            moves = self.second.checker_play(row.board, *dice, **row.cube, jacoby=False, beaver=False).moves
+            tier = self.plan.refine
+        return {**row.record("checker", tier, self.game_plan(row.board)), "dice": dice, "moves": [_candidate(move) for move in moves]}
+
+    def cube(self, row: _Position) -> dict[str, Any] | None:
+        """The cube decision before the roll; None on the opening, without access to the cube or far from close."""
+        if row.turn == 0 or row.cube["cube_owner"] == "opponent":
+            return None
+        answer = self.first.cube_action(row.board, **row.cube, jacoby=False, beaver=False)
+        offered = min(answer.equity_dt, answer.equity_dp)
+        if abs(offered - answer.equity_nd) > self.plan.cube_window:
+            return None
+        return {
+            **row.record("cube", self.plan.level, self.game_plan(row.board)),
+            "dice": None,
+            "equity_nd": round(answer.equity_nd, 6),
+            "equity_dt": round(answer.equity_dt, 6),
+            "equity_dp": round(answer.equity_dp, 6),
+            "probs": [round(p, 6) for p in answer.probs.to_list()],
+            "has_double": True,
+            "has_take": bool(offered > answer.equity_nd),
+            "eval_level": answer.eval_level,
+        }
+
+
+def _candidate(move: Any) -> dict[str, Any]:
+    return {
+        "board": [int(n) for n in move.board],
+        "equity": round(move.equity, 6),
+        "cubeless_equity": round(move.cubeless_equity, 6),
+        "probs": [round(p, 6) for p in move.probs.to_list()],
+        "eval_level": move.eval_level,
+        "std_error": None if move.std_error is None else round(move.std_error, 6),
+    }
