@@ -155,7 +155,8 @@ def play_turn(state: Any, child: ArrayLike) -> list[int]:
         raise RaccoonError("state: not at a decision; no turn can be played")
     target = np.asarray(child, np.int8)
     here = view(state)
-    path = _path(here, target)
+    dice = np.array([here.dice], np.int8)
+    path = _path(here.board, dice, here.mid_doubles, target)
     if path is None:
         raise RaccoonError(f"child: no legal play of {here.dice} leads to slot 0 {target[0].tolist()}, slot 1 {target[1].tolist()}")
     actions = [int(action) for action in for_player(path, here.player)]
@@ -164,17 +165,17 @@ def play_turn(state: Any, child: ArrayLike) -> list[int]:
     return actions
 
 
-def _path(here: View, target: Boards) -> list[int] | None:
-    """Half turns (ids of the mover's numbering) from ``here`` to ``target``, or None."""
-    ids, _ = legal_actions(here.board[None], [here.dice])
+def _path(board: Boards, dice: NDArray[np.int8], mid_doubles: bool, target: Boards) -> list[int] | None:
+    """Half turns (ids of the mover's numbering) from ``board`` to the afterstate ``target``, or None. ``dice [1, 2]``."""
+    ids, _ = legal_actions(board[None], dice)
     n = len(ids)
-    boards, again = apply_actions(np.repeat(here.board[None], n, 0), [here.dice] * n, ids, np.full(n, here.mid_doubles))
+    boards, again = apply_actions(np.repeat(board[None], n, 0), np.repeat(dice, n, 0), ids, np.full(n, mid_doubles))
     for row in range(n):
         if not again[row]:
             if np.array_equal(boards[row], target):
                 return [int(ids[row])]
             continue
-        rest = _path(View(boards[row], here.player, here.dice, True), target)
+        rest = _path(boards[row], dice, True, target)
         if rest is not None:
             return [int(ids[row]), *rest]
     return None

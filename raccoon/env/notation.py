@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -132,7 +133,7 @@ def _read(text: str) -> _Text:
             raise RaccoonError(f"turn {text!r}: {token!r} is no checker move; write it like 8/5, bar/22* or 6/off(2)")
         places = [part.rstrip("*") for part in match["path"].split("/")]
         points = [_WORDS[part] if part in _WORDS else int(part) for part in places]
-        if points[0] > 25 or any(a <= b for a, b in zip(points, points[1:], strict=False)):
+        if points[0] > 25 or any(a <= b for a, b in pairwise(points)):
             raise RaccoonError(f"turn {text!r}: {token!r} does not go from a point (or the bar, 25) to lower ones (or off, 0)")
         count = int(match["count"] or 1)
         change[points[0]] -= count

@@ -126,7 +126,7 @@ def from_xgid(text: str) -> Position:
         dice=dice,
         cube_value=2 ** _number(fields[1], "cube exponent", text, 0, 30),
         cube_owner=_number(fields[2], "cube owner", text, -1, 1) * turn,
-        score=scores if turn == 1 else scores[::-1],
+        score=scores if turn == 1 else (scores[1], scores[0]),
         match_length=length,
         crawford=bool(length and rules),
         jacoby=bool(not length and rules & 1),
