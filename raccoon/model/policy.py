@@ -4,24 +4,38 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from raccoon.contracts import RaccoonError
 
-__all__ = ["ACTIONS", "Policy", "mask_logits", "neck"]
+__all__ = ["ACTIONS", "Neck", "Policy", "mask_logits"]
 
 ACTIONS = 1352
 
 
-def neck(shape: tuple[int, ...], planes: int) -> tuple[nn.Module, int]:
-    """Features ``[N, width]`` from a trunk output ``[N, *shape]``, and that width.
+class Neck(nn.Module):
+    """Features ``[N, width]`` from a trunk output ``[N, *shape]``.
 
     Planes go through a 1x1 convolution to ``planes`` channels, BN and ReLU; flat features pass as they are.
     """
-    if len(shape) == 1:
-        return nn.Identity(), shape[0]
-    channels, rows, columns = shape
-    layers = nn.Sequential(nn.Conv2d(channels, planes, 1, bias=False), nn.BatchNorm2d(planes), nn.ReLU(), nn.Flatten())
-    return layers, planes * rows * columns
+
+    def __init__(self, shape: tuple[int, ...], planes: int) -> None:
+        super().__init__()
+        self.flat = len(shape) == 1
+        self.width = shape[0]
+        if not self.flat:
+            self.width = planes * shape[1] * shape[2]
+            self.conv = nn.Conv2d(shape[0], planes, 1, bias=False)
+            self.bn: nn.Module = nn.BatchNorm2d(planes)
+
+    def forward(self, trunk: Tensor) -> Tensor:
+        return trunk if self.flat else F.relu(self.bn(self.conv(trunk))).flatten(1)
+
+    def fold_batch_norm(self) -> None:
+        """Merge the batch normalisation into the convolution, in place."""
+        if not self.flat:
+            self.conv, self.bn = fuse_conv_bn_eval(self.conv, self.bn), nn.Identity()
 
 
 class Policy(nn.Module):
@@ -29,8 +43,8 @@ class Policy(nn.Module):
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         super().__init__()
-        self.neck, width = neck(shape, planes=2)
-        self.output = nn.Linear(width, ACTIONS)
+        self.neck = Neck(shape, planes=2)
+        self.output = nn.Linear(self.neck.width, ACTIONS)
 
     def forward(self, trunk: Tensor) -> Tensor:
         return self.output(self.neck(trunk))

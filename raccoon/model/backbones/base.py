@@ -22,3 +22,9 @@ class Backbone(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """``[N, *shape]`` from the input of ``form``."""
         raise TypeError(f"{type(self).__name__} does not define forward")
+
+    def fold_batch_norm(self) -> None:
+        """Merge batch normalisation into the weights before it, in place; called on a copy in evaluation mode.
+
+        The output stays the same up to rounding. A trunk without batch normalisation has nothing to do.
+        """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from raccoon.contracts import RaccoonError
 from raccoon.env.encoder import Encoder
@@ -17,6 +18,9 @@ def _conv(inputs: int, outputs: int) -> nn.Conv2d:
 
 
 class _Block(nn.Module):
+    bn1: nn.Module
+    bn2: nn.Module
+
     def __init__(self, channels: int) -> None:
         super().__init__()
         self.conv1, self.bn1 = _conv(channels, channels), nn.BatchNorm2d(channels)
@@ -26,11 +30,16 @@ class _Block(nn.Module):
         y = F.relu(self.bn1(self.conv1(x)))
         return F.relu(self.bn2(self.conv2(y)) + x)
 
+    def fold_batch_norm(self) -> None:
+        self.conv1, self.bn1 = fuse_conv_bn_eval(self.conv1, self.bn1), nn.Identity()
+        self.conv2, self.bn2 = fuse_conv_bn_eval(self.conv2, self.bn2), nn.Identity()
+
 
 class ResNet(Backbone):
     """``blocks`` residual blocks of ``channels`` channels; output ``[N, channels, 2, 12]``."""
 
     form = "planes"
+    bn: nn.Module
 
     def __init__(self, encoder: Encoder, blocks: int, channels: int) -> None:
         super().__init__()
@@ -38,7 +47,15 @@ class ResNet(Backbone):
             raise RaccoonError(f"model.backbone: blocks={blocks}, channels={channels}; give blocks >= 0 and channels >= 1")
         self.shape = (channels, 2, 12)
         self.conv, self.bn = _conv(encoder.n_channels, channels), nn.BatchNorm2d(channels)
-        self.blocks = nn.Sequential(*(_Block(channels) for _ in range(blocks)))
+        self.blocks = nn.ModuleList(_Block(channels) for _ in range(blocks))
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.blocks(F.relu(self.bn(self.conv(x))))
+        x = F.relu(self.bn(self.conv(x)))
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+    def fold_batch_norm(self) -> None:
+        self.conv, self.bn = fuse_conv_bn_eval(self.conv, self.bn), nn.Identity()
+        for block in self.blocks:
+            block.fold_batch_norm()
