@@ -12,7 +12,7 @@ from raccoon.eval import arena_figures, stats
 from raccoon.eval.matches import MatchPlan, luck_switch, play_match
 from raccoon.executor import Executor
 
-__all__ = ["Arena"]
+__all__ = ["Arena", "verdict"]
 
 
 class Arena:
@@ -42,7 +42,7 @@ class Arena:
         games = arena_figures.sample(played, self.plan.openings)
         report = Report(self.name, played.names[0], played.names[1], seed, 0.0, arena_figures.result_figures(games))
         figure = report.figures.get("ppg_vr", report.figures["ppg_raw"])
-        report.notes.append(_verdict(figure, played.names))
+        report.notes.append(verdict(figure, played.names))
         if games.luck is not None and figure.value != 0 and len(games.points) > 1:
             sd = stats.mean_sd(games.reduced)[1]
             if sd > 0:
@@ -54,7 +54,8 @@ class Arena:
         return report
 
 
-def _verdict(figure: Figure, names: tuple[str, str]) -> str:
+def verdict(figure: Figure, names: tuple[str, str]) -> str:
+    """Who is the stronger (``names``: player, opponent), as far as the interval of the points per game shows it."""
     if figure.lo is not None and figure.lo > 0:
         return f"{names[0]} is the stronger: the interval lies above 0"
     if figure.hi is not None and figure.hi < 0:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from raccoon.contracts import Boards, RaccoonError, Step, Turns
 from raccoon.engine.gnubg import GnubgEngine, roll_values
 from raccoon.env.board import START
+from raccoon.env.codec import unique_boards
 from raccoon.env.movegen import ROLL_PROBS, ROLLS
 
 __all__ = [
@@ -62,9 +63,10 @@ def luck_of(boards: Boards, dice: NDArray[np.int8], opening: NDArray[np.bool_]) 
 
     ``opening bool[N]``: the roll decided who starts; its mean is 0 by symmetry.
     """
-    values = roll_values(boards)
-    mean = np.where(opening, 0.0, roll_means(values))
-    return values[np.arange(len(boards)), roll_index(dice)] - mean, mean
+    first, inverse = unique_boards(boards)
+    values = roll_values(boards[first])
+    mean = np.where(opening, 0.0, roll_means(values)[inverse])
+    return values[inverse, roll_index(dice)] - mean, mean
 
 
 class LuckObserver:

@@ -126,9 +126,7 @@ def match_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
         from raccoon.eval.luck import LuckObserver
 
         observers.append(LuckObserver(games))
-    result = play_games(
-        players, games, job["seed"], observers=observers, batch=plan.batch, openings=plan.openings, turn_cap=plan.turn_cap
-    )
+    result = play_games(players, games, job["seed"], observers=observers, batch=plan.batch, openings=plan.openings, turn_cap=plan.turn_cap)
     if plan.luck:
         luck = observers[0].luck
     used = [_evaluations(player) - count for player, count in zip(players, before, strict=True)]

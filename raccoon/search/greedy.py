@@ -62,9 +62,7 @@ def behind_best_half(turns: Turns, engine: Engine) -> tuple[NDArray[np.bool_], i
     return full, len(first)
 
 
-def _halves(
-    boards: Boards, dice: NDArray[np.int8], mid: NDArray[np.bool_] | None
-) -> tuple[Boards, NDArray[np.int64], NDArray[np.bool_]]:
+def _halves(boards: Boards, dice: NDArray[np.int8], mid: NDArray[np.bool_] | None) -> tuple[Boards, NDArray[np.int64], NDArray[np.bool_]]:
     """Boards after every legal action of every row, the row of each, and whether the same side goes on."""
     ids, offsets = legal_actions(boards, dice, mid)
     row = np.repeat(np.arange(len(boards)), np.diff(offsets))

@@ -1,0 +1,137 @@
+"""The match runner: the same games whatever the batch, results as OpenSpiel scores them, clear errors."""
+
+import numpy as np
+import pytest
+
+from raccoon.contracts import RaccoonError
+from raccoon.engine.gnubg import GnubgEngine
+from raccoon.engine.random import RandomEngine
+from raccoon.env import game_wrapper
+from raccoon.env.movegen import enumerate_turns
+from raccoon.play import EnginePlayer, play_games
+from raccoon.play.match import slice_turns, take_turns
+from raccoon.play.observers import Recorder
+
+PAIR = (EnginePlayer(RandomEngine(1), name="a"), EnginePlayer(RandomEngine(2), name="b"))
+
+
+def test_results_do_not_depend_on_the_batch():
+    games = np.arange(100, 107)
+    reference = play_games(PAIR, games, 9, batch=256)
+    assert set(np.sign(reference.points)) == {-1, 1}
+    for batch in (1, 7):
+        again = play_games(PAIR, games, 9, batch=batch)
+        for name in ("games", "points", "rolls", "capped"):
+            assert (getattr(again, name) == getattr(reference, name)).all()
+    shuffled = play_games(PAIR, games[::-1], 9, batch=7)
+    assert (shuffled.points[::-1] == reference.points).all()
+    assert (play_games(PAIR, games, 10).points != reference.points).any()
+
+
+def test_games_are_those_of_openspiel():
+    recorder = Recorder()
+    players = (EnginePlayer(GnubgEngine(0)), PAIR[1])
+    result = play_games(players, np.arange(12), 4, observers=[recorder])
+    for record, points, rolls in zip(recorder.records(), result.points, result.rolls, strict=True):
+        state = game_wrapper.load_game().new_initial_state()
+        seat_of_player0 = record.game % 2
+        for roll, (mover, board, dice, after) in enumerate(zip(record.mover, record.boards, record.dice, record.after, strict=True)):
+            seat = int(mover) ^ seat_of_player0
+            game_wrapper.apply_roll(state, dice, seat if roll == 0 else None)
+            assert state.current_player() == seat
+            assert (game_wrapper.view(state).board == board).all()
+            game_wrapper.play_turn(state, after)
+        assert state.is_terminal()
+        assert len(record.mover) == rolls
+        assert state.returns()[seat_of_player0] == points
+
+
+def test_each_player_makes_its_own_plays():
+    recorder = Recorder()
+    play_games(PAIR, np.arange(8), 2, observers=[recorder], batch=3)
+    for record in recorder.records():
+        for side, player in enumerate(PAIR):
+            rows = record.mover == side
+            turns = enumerate_turns(record.boards[rows], record.dice[rows])
+            chosen = turns.children[turns.offsets[:-1] + player.choose(turns)]
+            assert (chosen == record.after[rows]).all()
+
+
+def test_a_player_against_itself_is_asked_once_and_plays_the_same():
+    twin = EnginePlayer(RandomEngine(1))
+    same = play_games((PAIR[0], PAIR[0]), np.arange(20), 3)
+    apart = play_games((PAIR[0], twin), np.arange(20), 3)
+    assert (same.points == apart.points).all()
+    assert (same.rolls == apart.rolls).all()
+
+
+def test_turn_cap_is_counted_apart():
+    result = play_games(PAIR, np.arange(10), 1, turn_cap=20)
+    assert result.capped.any()
+    assert (result.points[result.capped] == 0).all()
+    assert (result.rolls[result.capped] == 20).all()
+    assert (result.points[~result.capped] != 0).all()
+
+
+def test_observers_see_every_game_end_once():
+    class Ends:
+        def __init__(self):
+            self.points = {}
+
+        def rolled(self, step):
+            assert (step.cubes.value == 1).all()
+
+        def played(self, step, turns, chosen):
+            assert len(step.games) == len(turns) == len(chosen)
+
+        def finished(self, games, points):
+            assert not set(games.tolist()) & set(self.points)
+            self.points.update(zip(games.tolist(), points.tolist(), strict=True))
+
+    ends = Ends()
+    result = play_games(PAIR, np.arange(15), 6, observers=[ends], batch=4)
+    assert [ends.points[game] for game in result.games.tolist()] == result.points.tolist()
+
+
+def test_slices_of_turns_keep_their_children():
+    recorder = Recorder()
+    play_games(PAIR, np.arange(2), 1, observers=[recorder])
+    record = next(recorder.records())
+    turns = enumerate_turns(record.boards[:9], record.dice[:9])
+    for part, rows in ((slice_turns(turns, 2, 5), [2, 3, 4]), (take_turns(turns, np.array([7, 0, 3])), [7, 0, 3])):
+        for here, row in enumerate(rows):
+            mine = part.children[part.offsets[here] : part.offsets[here + 1]]
+            assert (mine == turns.children[turns.offsets[row] : turns.offsets[row + 1]]).all()
+            assert (part.boards[here] == turns.boards[row]).all()
+            assert (part.dice[here] == turns.dice[row]).all()
+    assert len(take_turns(turns, np.zeros(9, bool))) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"batch": 0}, "batch=0"),
+        ({"turn_cap": 0}, "turn_cap=0"),
+        ({"openings": "x"}, "openings='x'"),
+        ({"games": [-1]}, "index -1"),
+        ({"games": [2, 2]}, "occurs twice"),
+    ],
+)
+def test_bad_arguments_are_named(arguments, message):
+    arguments = {"games": [0], **arguments}
+    with pytest.raises(RaccoonError, match=message):
+        play_games(PAIR, arguments.pop("games"), 1, **arguments)
+
+
+@pytest.mark.parametrize(("answer", "message"), [(np.array([99]), "outside"), (np.array([0.0]), "float64"), (np.array([0, 0]), r"\[2\]")])
+def test_a_player_that_answers_nonsense_is_named(answer, message):
+    class Odd(EnginePlayer):
+        def choose(self, turns):
+            return answer
+
+    with pytest.raises(RaccoonError, match=f"player odd.*{message}"):
+        play_games((Odd(RandomEngine(1), name="odd"), PAIR[1]), np.arange(2), 1, batch=1)
+
+
+def test_no_games_is_an_empty_result():
+    assert len(play_games(PAIR, np.zeros(0, int), 1).points) == 0

@@ -1,0 +1,162 @@
+"""Static choice: leaves, exact ends, joint against greedy doubles."""
+
+import numpy as np
+import pytest
+
+from raccoon.contracts import RaccoonError, Search
+from raccoon.engine.gnubg import GnubgEngine, best_move_equity
+from raccoon.engine.random import RandomEngine
+from raccoon.env.board import START, terminal_points
+from raccoon.env.codec import position_key
+from raccoon.env.encoder import Encoder
+from raccoon.env.movegen import afterstates, enumerate_turns
+from raccoon.play import EnginePlayer, play_games
+from raccoon.play.observers import Recorder
+from raccoon.search import StaticSearch, child_values, encode_pre_roll, enumerate_leaves, terminal_value
+from raccoon.search.greedy import two_step
+
+ENGINE = GnubgEngine(0)
+
+
+@pytest.fixture(scope="module")
+def turns():
+    """Every turn of 30 games of GNUBG against a random player, with all endings."""
+    recorder = Recorder()
+    play_games((EnginePlayer(ENGINE), EnginePlayer(RandomEngine(3))), np.arange(30), 8, observers=[recorder])
+    records = list(recorder.records())
+    return enumerate_turns(np.concatenate([r.boards for r in records]), np.concatenate([r.dice for r in records]))
+
+
+def test_values_are_minus_the_opponents(turns):
+    result = child_values(turns, ENGINE)
+    points = terminal_points(turns.children)
+    live = points == 0
+    assert result.full.all()
+    assert (~live).sum() > 20
+    np.testing.assert_allclose(result.values[live], -ENGINE.value(turns.children[live]), atol=1e-7)
+    assert (result.values[~live] == -points[~live] / 3).all()
+    assert set((result.values[~live] * 3).round(9)) <= {1.0, 2.0, 3.0}
+
+
+def test_leaves_are_distinct_and_counted(turns):
+    leaves = enumerate_leaves(turns.children)
+    assert len(np.unique(leaves.boards.reshape(-1, 50), axis=0)) == len(leaves.boards)
+    assert not terminal_points(leaves.boards).any()
+    live = leaves.index >= 0
+    assert (leaves.boards[leaves.index[live]] == turns.children[live]).all()
+    assert (leaves.exact[~live] == terminal_value(turns.children)[~live]).all()
+    assert (leaves.exact[live] == 0).all()
+    before = ENGINE.evaluations
+    assert child_values(turns, ENGINE).evaluations == ENGINE.evaluations - before == len(leaves.boards) < live.sum()
+
+
+def test_all_children_finished():
+    board = np.zeros((2, 25), np.int8)
+    board[1, 0], board[0, 5] = 1, 15
+    turns = enumerate_turns(board[None], np.array([[2, 1]]))
+    result = child_values(turns, ENGINE)
+    assert result.evaluations == 0
+    assert result.values.tolist() == [2 / 3]
+
+
+def test_the_best_child_is_gnubgs_best_move(turns):
+    values = child_values(turns, ENGINE).values
+    best = np.maximum.reduceat(values, turns.offsets[:-1]) * 3
+    rows = np.arange(0, len(turns), 7)
+    native = [best_move_equity(turns.boards[row], *map(int, turns.dice[row])) for row in rows]
+    np.testing.assert_allclose(best[rows], native, atol=2e-6)
+
+
+def test_greedy_equals_joint_without_a_double_and_never_beats_it(turns):
+    joint, greedy = child_values(turns, ENGINE), child_values(turns, ENGINE, "greedy")
+    assert (joint.values == greedy.values).all()
+    doubles = turns.dice[:, 0] == turns.dice[:, 1]
+    of_child = np.repeat(doubles, np.diff(turns.offsets))
+    assert greedy.full[~of_child].all()
+    assert not greedy.full[of_child].all()
+    a = EnginePlayer(ENGINE, StaticSearch("joint")).choose(turns)
+    b = EnginePlayer(ENGINE, StaticSearch("greedy")).choose(turns)
+    assert (a[~doubles] == b[~doubles]).all()
+    gain = joint.values[turns.offsets[:-1] + a] - joint.values[turns.offsets[:-1] + b]
+    assert (gain >= 0).all()
+    assert (gain[doubles] > 0).any()
+
+
+def slow_greedy(board, die, engine):
+    """Children left by greedy play, one half-move after another in plain Python, from the rules alone."""
+
+    def moves(position):
+        found = []
+        mine, theirs = position[1], position[0]
+        for source in range(24, -1, -1):
+            if mine[source] == 0 or (mine[24] and source != 24):
+                continue
+            target = source - die
+            if target >= 0:
+                if theirs[23 - target] >= 2:
+                    continue
+            elif any(mine[6:25]) or (target < -1 and any(mine[source + 1 : 6])):
+                continue
+            after = position.copy()
+            after[1, source] -= 1
+            if target >= 0:
+                after[1, target] += 1
+                if theirs[23 - target] == 1:
+                    after[0, 23 - target] = 0
+                    after[0, 24] += 1
+            found.append(after)
+        return found
+
+    def halves(position):
+        return [b for a in moves(position) for b in (moves(a) or [None])] or [None]
+
+    firsts = [b for b in halves(board) if b is not None]
+    if not firsts:
+        return None  # fewer than two half-moves: one action, nothing to be greedy about
+
+    def standing(position):
+        over = position[1].sum() == 0
+        return -engine.value(position[None, ::-1])[0] if over else engine.value(position[None])[0]
+
+    best = max(firsts, key=lambda b: (standing(b), [-byte for byte in position_key(b)]))
+    if best[1].sum() == 0:
+        return {best[::-1].tobytes()}
+    second = moves(best)
+    if not second:
+        return {best[::-1].tobytes()}
+    ends = [b for a in second for b in moves(a)]
+    return {b[::-1].tobytes() for b in (ends or second)}
+
+
+def test_greedy_keeps_exactly_the_children_behind_the_best_half(turns):
+    rows = np.flatnonzero(turns.dice[:, 0] == turns.dice[:, 1])
+    full = child_values(turns, ENGINE, "greedy").full
+    twice = two_step(turns)
+    assert not twice[turns.dice[:, 0] != turns.dice[:, 1]].any()
+    assert twice[rows].mean() > 0.6
+    for row in rows[:80]:
+        span = slice(turns.offsets[row], turns.offsets[row + 1])
+        kept = {child.tobytes() for child, keep in zip(turns.children[span], full[span], strict=True) if keep}
+        expected = slow_greedy(turns.boards[row], int(turns.dice[row, 0]), ENGINE)
+        if expected is None:
+            assert not twice[row]
+            assert len(kept) == span.stop - span.start
+        else:
+            assert kept == expected
+
+
+def test_encode_pre_roll_shows_the_side_on_roll_without_dice():
+    encoder = Encoder()
+    children, _ = afterstates(START[None], np.array([[3, 1]]))
+    planes = encode_pre_roll(children, encoder)
+    assert planes.shape == (len(children), encoder.n_channels, 2, 12)
+    for name, plane in zip(encoder.names, planes[0], strict=True):
+        if "dice" in name or "double" in name:
+            assert (plane == 0).all(), name
+    assert (encode_pre_roll(START[None], encoder)[0, 0] == encode_pre_roll(children, encoder)[0, 0]).all()  # opponent has not moved
+
+
+def test_options():
+    assert isinstance(StaticSearch(), Search)
+    with pytest.raises(RaccoonError, match=r"search\.doubles='both'"):
+        StaticSearch("both")  # type: ignore[arg-type]
