@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import deepcopy
+from typing import TYPE_CHECKING
 
 import lightning.pytorch as pl
 from lightning.pytorch.callbacks import Callback
@@ -11,10 +11,10 @@ from lightning.pytorch.callbacks import Callback
 from raccoon.contracts import Engine, RaccoonError
 from raccoon.model.network import RaccoonNet
 
-__all__ = ["BenchmarkPR", "Scorer"]
+if TYPE_CHECKING:
+    from raccoon.eval.benchmark import CheckerDecisions
 
-Scorer = Callable[[Engine], float]
-"""PR of an engine's static play: 500 x the mean equity given up per decision."""
+__all__ = ["BenchmarkPR"]
 
 
 class BenchmarkPR(Callback):
@@ -29,23 +29,23 @@ class BenchmarkPR(Callback):
             raise RaccoonError(f"callbacks.pr.every={every}: give 1 or more")
         self.benchmark = benchmark
         self.every = every
-        self._score: Scorer | None = None
+        self._decisions: CheckerDecisions | None = None
         self._last = float("inf")
 
     def setup(self, trainer: pl.Trainer, pl_module: pl.LightningModule, stage: str) -> None:
         """Load the benchmark once."""
-        from raccoon.eval.static_pr import StaticPR
+        from raccoon.eval.benchmark import load
 
-        if self._score is None:
-            self._score = StaticPR(self.benchmark).score
+        if self._decisions is None:
+            self._decisions = load(self.benchmark).checker
 
     def on_validation_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Score and log."""
-        if trainer.sanity_checking or self._score is None:
+        if trainer.sanity_checking or self._decisions is None:
             return
         epoch = trainer.current_epoch + 1
         if epoch % self.every == 0 or epoch == trainer.max_epochs:
-            self._last = self._score(_engine(pl_module)) if trainer.is_global_zero else 0.0
+            self._last = static_pr(_engine(pl_module), self._decisions) if trainer.is_global_zero else 0.0
             self._last = float(trainer.strategy.broadcast(self._last))
         pl_module.log("val/pr", self._last, rank_zero_only=False)
 
@@ -54,6 +54,14 @@ class BenchmarkPR(Callback):
 
     def load_state_dict(self, state_dict: dict[str, float]) -> None:
         self._last = state_dict["last"]
+
+
+def static_pr(engine: Engine, decisions: CheckerDecisions) -> float:
+    """PR of ``engine``'s static play: 500 times the mean points given away per decision by the reference's cubeless equity."""
+    from raccoon.eval.pr_scoring import PR_SCALE, choose, score
+    from raccoon.play.player import EnginePlayer
+
+    return PR_SCALE * float(score(engine.name, decisions, choose(EnginePlayer(engine), decisions)).loss.mean())
 
 
 def _engine(pl_module: pl.LightningModule) -> Engine:

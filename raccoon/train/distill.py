@@ -63,7 +63,6 @@ class Distillation(pl.LightningModule):
         self.max_epochs, self.max_minutes, self.checkpoint_minutes = max_epochs, max_minutes, checkpoint_minutes
         self.meta: dict[str, Any] = {}
         self._ema = None if ema_decay is None else Ema(net, ema_decay)
-        self._stepped = 0
         self._sums: Tensor = torch.zeros(len(_SUMS), dtype=torch.float64)
 
     @property
@@ -93,11 +92,11 @@ class Distillation(pl.LightningModule):
         self.log("train/loss", losses.total.detach(), on_step=True, on_epoch=True, batch_size=len(boards))
         return losses.total
 
-    def on_train_batch_end(self, outputs: Any, batch: Any, batch_idx: int) -> None:
-        """Average the weights after each optimiser step."""
-        if self._ema is not None and self.trainer.global_step > self._stepped:
+    def optimizer_step(self, *args: Any, **kwargs: Any) -> None:
+        """Step, then average: here, so that a checkpoint taken right after a batch holds both."""
+        super().optimizer_step(*args, **kwargs)
+        if self._ema is not None:
             self._ema.update(self.net)
-        self._stepped = self.trainer.global_step
 
     def on_validation_epoch_start(self) -> None:
         """Start the sums."""
@@ -141,7 +140,6 @@ class Distillation(pl.LightningModule):
         torch.set_rng_state(checkpoint["rng"]["cpu"].cpu())
         if torch.cuda.is_available() and len(checkpoint["rng"]["cuda"]) == torch.cuda.device_count():
             torch.cuda.set_rng_state_all([state.cpu() for state in checkpoint["rng"]["cuda"]])
-        self._stepped = int(checkpoint["global_step"])
         if self._ema is not None:
             self._ema.load_state_dict({"net": checkpoint["ema"], "updates": checkpoint["ema_updates"]})
 

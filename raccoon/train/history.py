@@ -28,6 +28,9 @@ class History(Callback):
         self.rows: list[dict[str, float]] = []
         self._started = 0.0
 
+    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        self._started = time.monotonic()  # a run continued within an epoch does not start that epoch again
+
     def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         self._started = time.monotonic()
 

@@ -128,6 +128,7 @@ def _narrow_warnings() -> Iterator[None]:
     """Silence, here only, messages that are about choices made on purpose."""
     with warnings.catch_warnings():
         for message in (
+            r".*LeafSpec.* is deprecated.*",  # Lightning 2.6 with torch 2.13
             r".*Checkpoint directory .* exists and is not empty.*",  # a continued run writes where it wrote before
             r".*does not have many workers.*",  # the loader prefetches by thread; decoding releases the GIL
             r".*(is smaller than the logging interval).*",  # small sets

@@ -1,0 +1,116 @@
+"""A few hundred real positions with smooth made-up labels: fast, and nothing to download or evaluate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from raccoon.data.rows import pack, six_to_five
+from raccoon.data.writer import Plan, fill
+from raccoon.env.board import START, is_race, pips, terminal_points
+from raccoon.env.encoder import Encoder
+from raccoon.env.movegen import afterstates
+from raccoon.executor import ProcessExecutor
+from raccoon.model import RaccoonNet, build_net
+from raccoon.rng import generator
+
+
+def random_walk(games: int, turns: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """``int8[N, 2, 25]`` positions of games played at random, and the game of each, games together."""
+    rng = generator(seed, "test walk")
+    boards, game = np.repeat(START[None], games, axis=0), np.arange(games)
+    seen = []
+    for _ in range(turns):
+        live = terminal_points(boards) == 0
+        boards, game = boards[live], game[live]
+        seen.append((boards, game))
+        children, offsets = afterstates(boards, rng.integers(1, 7, (len(boards), 2)))
+        boards = children[rng.integers(offsets[:-1], offsets[1:])]
+    games_of = np.concatenate([part[1] for part in seen])
+    order = np.argsort(games_of, kind="stable")
+    return np.concatenate([part[0] for part in seen])[order], games_of[order]
+
+
+def labels(boards: np.ndarray) -> np.ndarray:
+    """``float32[N, 6]``: a smooth function of the race, gammons only while there is contact."""
+    lead = (pips(boards)[:, 0] - pips(boards)[:, 1]) / 25.0
+    win = 1.0 / (1.0 + np.exp(-lead))
+    gammon = np.where(is_race(boards), 0.0, 0.25)
+    parts = [win * (1 - gammon), win * gammon * 0.9, win * gammon * 0.1]
+    parts += [(1 - win) * (1 - gammon), (1 - win) * gammon * 0.9, (1 - win) * gammon * 0.1]
+    return np.stack(parts, axis=1).astype(np.float32)
+
+
+@pytest.fixture(scope="session")
+def positions() -> tuple[Tensor, Tensor]:
+    boards, _ = random_walk(games=24, turns=40, seed=3)
+    return torch.from_numpy(boards), torch.from_numpy(labels(boards))
+
+
+def shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
+    boards, game = random_walk(games=24, turns=40, seed=job["seed"] + index)
+    return {"rows": pack(boards, six_to_five(labels(boards)), game + 24 * index, np.zeros(len(boards)), 0)}
+
+
+@pytest.fixture(scope="session")
+def store_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A set of two shards, about 1,900 rows of 48 games."""
+    folder = tmp_path_factory.mktemp("store") / "walks"
+    fill(Plan({"kind": "walks"}, shard, {"seed": 5}, 2, "walks"), folder, ProcessExecutor(workers=0))
+    return folder
+
+
+@pytest.fixture
+def make_config(store_folder: Path) -> Callable[..., dict[str, Any]]:
+    """A resolved training config of a few seconds; keyword arguments change its trainer node."""
+
+    def make(head: str = "outcomes6", **trainer: Any) -> dict[str, Any]:
+        return {
+            "seed": 1,
+            "encoder": {"_target_": "raccoon.env.encoder.Encoder"},
+            "model": model_node(head),
+            "data": {
+                "_target_": "raccoon.data.datamodule.PositionData",
+                "folders": [str(store_folder)],
+                "batch_size": 128,
+                "holdout": 0.2,
+                "seed": 1,
+            },
+            "trainer": {"_target_": "raccoon.train.distill.Distillation", "max_epochs": 4, "ema_decay": 0.9, "lr": 0.003, **trainer},
+            "runtime": {"accelerator": "cpu", "devices": 1, "precision": "32-true"},
+            "callbacks": {},
+            "logger": {},
+            "executor": {"_target_": "raccoon.executor.ProcessExecutor", "workers": 0, "progress": False},
+            "final": {},
+        }
+
+    return make
+
+
+def model_node(head: str = "outcomes6", policy: bool = False) -> dict[str, Any]:
+    target = {"outcomes6": "raccoon.model.heads.outcomes6.Outcomes6", "scalar": "raccoon.model.heads.scalar.Scalar"}[head]
+    return {
+        "_target_": "raccoon.model.network.RaccoonNet",
+        "backbone": {"_target_": "raccoon.model.backbones.resnet.ResNet", "_partial_": True, "blocks": 1, "channels": 8},
+        "head": {"_target_": target, "_partial_": True},
+        "policy": policy,
+    }
+
+
+@pytest.fixture
+def make_node():
+    return model_node
+
+
+@pytest.fixture
+def make_net():
+    def make(head: str = "outcomes6", policy: bool = False, seed: int = 1) -> RaccoonNet:
+        return build_net(model_node(head, policy), Encoder(), seed=seed)
+
+    return make

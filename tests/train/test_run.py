@@ -1,0 +1,157 @@
+"""Whole runs: what they leave in their folder, what they learn, what they refuse, and exact resuming."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from raccoon import artifact
+from raccoon.contracts import RaccoonError
+from raccoon.runs import Run
+from raccoon.train.checkpoints import peek, resume_path
+from raccoon.train.distill import Distillation
+from raccoon.train.run import train
+
+
+def open_at(folder: Path, config: dict[str, Any], resumed: bool = False) -> Run:
+    folder.mkdir(exist_ok=True, parents=True)
+    return Run(folder, "train", resumed, config)
+
+
+def weights(folder: Path) -> dict[str, torch.Tensor]:
+    return artifact.load(folder / "net.pt")[0].state_dict()
+
+
+def assert_same_end(one: Path, other: Path) -> None:
+    """Bit for bit: exported weights, trained weights, optimiser, schedule and average; and the same history."""
+    for key, value in weights(one).items():
+        assert torch.equal(value, weights(other)[key]), key
+    a, b = peek(one / "last.ckpt"), peek(other / "last.ckpt")
+    for part in ("state_dict", "ema", "optimizer_states", "lr_schedulers", "ema_updates", "global_step"):
+        torch.testing.assert_close(a[part], b[part], rtol=0, atol=0)
+    rows = [list(csv.DictReader((folder / "metrics.csv").read_text().splitlines())) for folder in (one, other)]
+    for row in [*rows[0], *rows[1]]:
+        row.pop("seconds")
+    # The mean training loss of an epoch that was cut in two covers the second part only.
+    assert [row | {"train/loss": ""} for row in rows[0]] == [row | {"train/loss": ""} for row in rows[1]]
+
+
+@pytest.fixture
+def stop_at(monkeypatch: pytest.MonkeyPatch):
+    """Raise in training step number ``step`` (from 0) of the whole run."""
+    original = Distillation.training_step
+
+    def arm(step: int | None) -> None:
+        def training_step(self: Distillation, batch: Any, batch_idx: int) -> Any:
+            if step is not None and self.trainer.global_step >= step:
+                raise OSError("power cut")
+            return original(self, batch, batch_idx)
+
+        monkeypatch.setattr(Distillation, "training_step", training_step)
+
+    return arm
+
+
+def test_a_run_learns_and_leaves_everything_in_its_folder(make_config, tmp_path, capsys):
+    config = make_config(max_epochs=6)
+    config["logger"] = {"csv": {"_target_": "raccoon.train.loggers.csv_logger", "save_dir": str(tmp_path / "run")}}
+    report = train(config, open_at(tmp_path / "run", config))
+    assert report == tmp_path / "run" / "report.json"
+    assert str(tmp_path / "run" / "report.md") in capsys.readouterr().out
+    written = json.loads(report.read_text())
+    assert written["evaluator"] == "train"
+    assert len(written["tables"]["epochs"]) == 6
+    assert written["figures"]["val/r2"]["value"] > 0.5
+    names = {path.name for path in (tmp_path / "run").iterdir()}
+    assert {"best.ckpt", "last.ckpt", "net.pt", "metrics.csv", "report.md", "training.png", "epochs.csv"} <= names
+    assert (tmp_path / "run" / "csv" / "version_0" / "metrics.csv").stat().st_size > 100
+    rows = written["tables"]["epochs"]
+    assert rows[-1]["train/loss"] < rows[0]["train/loss"]
+    assert rows[-1]["lr"] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_net_and_checkpoints_load_as_the_averaged_network(make_config, tmp_path):
+    config = make_config(max_epochs=2)
+    train(config, open_at(tmp_path / "run", config))
+    net, header = artifact.load(tmp_path / "run" / "last.ckpt")
+    average = peek(tmp_path / "run" / "last.ckpt")["ema"]
+    for key, value in net.state_dict().items():
+        assert torch.equal(value, average[key])
+    assert header["meta"]["trainer"]["lr"] == 0.003
+    raw = peek(tmp_path / "run" / "last.ckpt")["state_dict"]
+    assert any(not torch.equal(raw[f"net.{key}"], value) for key, value in average.items())
+
+
+@pytest.mark.parametrize(("head", "arm"), [("scalar", "auto"), ("outcomes6", "scalar"), ("outcomes6", "outcomes6")])
+def test_other_arms_train(make_config, tmp_path, head, arm):
+    config = make_config(head, arm=arm, max_epochs=1, ema_decay=None)
+    report = train(config, open_at(tmp_path / "run", config))
+    assert json.loads(report.read_text())["figures"]["val/r2"]["value"] > -5
+    assert "ema" not in peek(tmp_path / "run" / "last.ckpt")
+
+
+@pytest.mark.parametrize("steps", [0, 7], ids=["at an epoch's start", "within an epoch"])
+def test_two_epochs_and_two_more_equal_four(make_config, tmp_path, stop_at, steps):
+    config = make_config(warmup_steps=3)
+    train(config, open_at(tmp_path / "whole", config))
+    per_epoch = peek(tmp_path / "whole" / "last.ckpt")["global_step"] // 4
+    stop_at(2 * per_epoch + steps)
+    with pytest.raises(OSError, match="power cut"):
+        train(config, open_at(tmp_path / "cut", config))
+    assert not (tmp_path / "cut" / "report.json").exists()
+    stop_at(None)
+    train(config, open_at(tmp_path / "cut", config, resumed=True))
+    assert_same_end(tmp_path / "whole", tmp_path / "cut")
+
+
+def test_a_checkpoint_within_an_epoch_continues_with_the_next_batch(make_config, tmp_path, stop_at):
+    config = make_config(max_epochs=3, checkpoint_minutes=1e-6)
+    train(config, open_at(tmp_path / "whole", config))
+    per_epoch = peek(tmp_path / "whole" / "last.ckpt")["global_step"] // 3
+    stop_at(per_epoch + 5)
+    with pytest.raises(OSError, match="power cut"):
+        train(config, open_at(tmp_path / "cut", config))
+    newest = resume_path(tmp_path / "cut")
+    assert newest == tmp_path / "cut" / "timed.ckpt"
+    assert peek(newest)["global_step"] == per_epoch + 5
+    stop_at(None)
+    train(config, open_at(tmp_path / "cut", config, resumed=True))
+    assert_same_end(tmp_path / "whole", tmp_path / "cut")
+
+
+def test_the_seed_decides(make_config, tmp_path):
+    ends = []
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        config = make_config(max_epochs=1)
+        config["seed"] = seed
+        torch.rand(7)  # the state of the global generator must not matter
+        train(config, open_at(tmp_path / name, config))
+        ends.append(weights(tmp_path / name))
+    assert all(torch.equal(ends[0][key], ends[1][key]) for key in ends[0])
+    assert any(not torch.equal(ends[0][key], ends[2][key]) for key in ends[0])
+
+
+def test_max_minutes_ends_the_run_with_a_report(make_config, tmp_path):
+    config = make_config(max_epochs=5000, max_minutes=0.05)
+    report = train(config, open_at(tmp_path / "run", config))
+    assert 1 <= len(json.loads(report.read_text())["tables"]["epochs"]) < 5000
+
+
+def test_a_bad_setting_of_the_runtime_is_named(make_config, tmp_path):
+    config = make_config()
+    config["runtime"]["acelerator"] = "cpu"
+    with pytest.raises(RaccoonError, match=r"runtime.*acelerator"):
+        train(config, open_at(tmp_path / "run", config))
+
+
+def test_a_broken_checkpoint_is_named(make_config, tmp_path):
+    config = make_config()
+    run = open_at(tmp_path / "run", config, resumed=True)
+    (run.dir / "last.ckpt").write_bytes(b"PK not really")
+    with pytest.raises(RaccoonError, match=r"last\.ckpt"):
+        train(config, run)
