@@ -23,9 +23,10 @@ class PositionData(pl.LightningDataModule):
     """Batches ``(boards int8[N, 2, 25], probs6 float32[N, 6])``, pre-roll, side on roll.
 
     source: config node of a set to make (or find) under ``data_dir``; ``folders``: existing sets, read together (one of
-    the two is needed, both may be given). ``batch_size`` for training, ``val_batch_size`` for validation. ``holdout``:
-    share of the games (0 to 0.5) kept for validation, at most ``val_rows`` rows of them are read. ``seed`` orders the
-    rows. ``prefetch`` batches are made ahead. ``executor``: node or object that makes the set.
+    the two is needed, both may be given); ``partial`` also takes unfinished ones, as far as they are. ``batch_size`` for
+    training, ``val_batch_size`` for validation. ``holdout``: share of the games (0 to 0.5) kept for validation, at most
+    ``val_rows`` rows of them are read. ``seed`` orders the rows. ``prefetch`` batches are made ahead. ``executor``: node
+    or object that makes the set.
     """
 
     def __init__(
@@ -39,6 +40,7 @@ class PositionData(pl.LightningDataModule):
         val_rows: int = 100_000,
         seed: int = 1,
         prefetch: int = 8,
+        partial: bool = False,
         executor: Mapping[str, Any] | Executor | None = None,
     ) -> None:
         super().__init__()
@@ -59,6 +61,7 @@ class PositionData(pl.LightningDataModule):
         self.val_rows = val_rows
         self.seed = seed
         self.prefetch = prefetch
+        self.partial = partial
         self._executor = executor
         self._order: RowOrder | None = None
 
@@ -70,7 +73,7 @@ class PositionData(pl.LightningDataModule):
     def setup(self, stage: str | None = None) -> None:
         """Open the sets. Raises RaccoonError naming the file when one cannot be used."""
         if self._order is None:
-            stores = [PositionStore.open(folder) for folder in self.folders]
+            stores = [PositionStore.open(folder, partial=self.partial) for folder in self.folders]
             if self.source is not None:
                 stores.append(prepare(self.source, self.data_dir, self._executor_object()))
             self._order = RowOrder(stores, self.seed, self.holdout, self.val_rows)

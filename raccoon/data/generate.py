@@ -22,9 +22,10 @@ from raccoon.executor import Executor
 from raccoon.play.match import play_games
 from raccoon.rng import hash64
 
-__all__ = ["SelfPlayLabels", "generate", "label", "teacher_of"]
+__all__ = ["SelfPlayLabels", "generate", "identity_of", "label", "teacher_of"]
 
 _MAX_SIBLINGS = 3.0
+_NO_PART = ("name", "_convert_", "_recursive_")
 
 
 class SelfPlayLabels:
@@ -63,16 +64,17 @@ class SelfPlayLabels:
         self._check()
         identity = {
             "kind": "selfplay",
-            "player": self.player,
-            "teacher": self.teacher,
+            "player": identity_of(self.player),
+            "teacher": identity_of(self.teacher),
             "shard_games": self.shard_games,
             "sibling_share": self.sibling_share,
             "explore": self.explore,
             "seed": self.seed,
         }
+        knobs = {**identity, "player": self.player, "teacher": self.teacher, "batch": self.batch}
         count = -(-self.games // self.shard_games)
         about = {"teacher": self.teacher, "player": self.player, "seed": self.seed, "games": count * self.shard_games}
-        return Plan(identity, selfplay_shard, {**identity, "batch": self.batch}, count, f"labels {self.name}", about)
+        return Plan(identity, selfplay_shard, knobs, count, f"labels {self.name}", about)
 
     def _check(self) -> None:
         for key in ("games", "shard_games", "batch"):
@@ -115,6 +117,13 @@ def selfplay_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
 def label(teacher: Engine, boards: Boards) -> NDArray[np.float64]:
     """Cumulative five ``float64[N, 5]`` of pre-roll boards to the side on roll, by the teacher."""
     return six_to_five(teacher.probs6(boards))
+
+
+def identity_of(node: Any) -> Any:
+    """A config node without what cannot change a label: names, values left at their default by ``null``, build flags."""
+    if isinstance(node, Mapping):
+        return {key: identity_of(value) for key, value in node.items() if key not in _NO_PART and value is not None}
+    return [identity_of(value) for value in node] if isinstance(node, list | tuple) else node
 
 
 def teacher_of(node: Mapping[str, Any]) -> Engine:

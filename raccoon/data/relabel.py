@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from raccoon.contracts import RaccoonError
-from raccoon.data.generate import label, teacher_of
+from raccoon.data.generate import identity_of, label, teacher_of
 from raccoon.data.rows import pack, unpack5
 from raccoon.data.store import PositionStore
 from raccoon.data.writer import Plan, fill
@@ -35,7 +35,7 @@ class Relabelled:
         if "_target_" not in self.teacher:
             raise RaccoonError("data.source.teacher: give the config node of an engine, with a _target_")
         store = PositionStore.open(self.folder, shards=self.shards)
-        identity = {"kind": "relabel", "source": store.fingerprint, "teacher": self.teacher}
+        identity = {"kind": "relabel", "source": store.fingerprint, "teacher": identity_of(self.teacher)}
         job = {"folder": str(Path(self.folder).resolve()), "teacher": self.teacher, "shards": len(store.indices)}
         about = {"teacher": self.teacher, "relabelled": store.fingerprint}
         return Plan(identity, relabel_shard, job, len(store.indices), f"labels {self.name}", about)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,10 @@ from raccoon.data.loader import HeldOutLoader
 from raccoon.data.store import PositionStore
 from raccoon.executor import ProcessExecutor
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*LeafSpec:FutureWarning")  # Lightning 2.6 under torch 2.13
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*LeafSpec:FutureWarning"),  # Lightning 2.6 under torch 2.13
+    pytest.mark.filterwarnings("ignore:Be aware that when using `ckpt_path`:UserWarning"),
+]
 
 SOURCE = "raccoon.data.generate.SelfPlayLabels"
 
@@ -72,8 +77,7 @@ def test_lightning_trains_on_it_and_resumes_in_mid_epoch(small: PositionStore, t
     with pytest.raises(SystemExit):
         trainer(tmp_path, callbacks=[saving]).fit(first, data(small))
     second = Recording()
-    again = ModelCheckpoint(tmp_path, filename="at-{step}", every_n_train_steps=stop, save_top_k=-1)
-    trainer(tmp_path, callbacks=[again]).fit(second, data(small), ckpt_path=str(tmp_path / f"at-step={stop}.ckpt"))
+    trainer(tmp_path, enable_checkpointing=False).fit(second, data(small), ckpt_path=str(tmp_path / f"at-step={stop}.ckpt"))
     assert first.seen + second.seen == whole.seen
 
 
@@ -92,6 +96,19 @@ def test_it_makes_its_set_and_finds_it_again(
     both = PositionData(source, folders=[str(small.folder)], data_dir=str(tmp_path), batch_size=64, holdout=0.2)
     both.setup()
     assert len(both.order) == 2 * len(again.order)
+
+
+def test_an_unfinished_set_is_read_only_when_asked_for(small: PositionStore, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(small.folder, tmp_path / "copy"))
+    meta = json.loads((folder / "meta.json").read_text())
+    meta["complete"] = False
+    del meta["shards"]["1"]
+    (folder / "meta.json").write_text(json.dumps(meta))
+    with pytest.raises(RaccoonError, match="incomplete"):
+        PositionData(folders=str(folder)).setup()
+    some = PositionData(folders=str(folder), partial=True, holdout=0.0)
+    some.setup()
+    assert len(some.order) == len(small.shard(0)) + len(small.shard(2))
 
 
 def test_without_held_out_games_there_is_no_validation(small: PositionStore) -> None:

@@ -196,6 +196,12 @@ def test_bad_knobs_are_named(labels: Labels, changed: dict[str, Any], key: str) 
         labels(**changed).plan()
 
 
+def test_names_and_nulls_do_not_make_another_set(labels: Labels, small: PositionStore) -> None:
+    named = {**GNUBG, "name": "Tutor", "cache": None}
+    assert labels(teacher=named, name="other", games=99).plan().fingerprint == small.fingerprint
+    assert labels(teacher={**GNUBG, "ply": 1}).plan().fingerprint != small.fingerprint
+
+
 def test_a_teacher_without_the_outcome_distribution_is_refused(labels: Labels, inline: ProcessExecutor, tmp_path: Path) -> None:
     with pytest.raises(RaccoonError, match="outcome distribution"):
         generate(labels(teacher={"_target_": "raccoon.engine.random.RandomEngine"}, games=4), tmp_path / "set", inline)
