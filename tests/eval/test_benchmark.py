@@ -1,0 +1,251 @@
+"""Benchmark files: what the embedded one holds, what is refused, that the compact form loses nothing."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+import lzma
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from raccoon import assets
+from raccoon.cli import benchmark as command
+from raccoon.contracts import OPPONENT, OWNED, Cubes, RaccoonError
+from raccoon.engine.sage import sage_boards
+from raccoon.env.board import swap
+from raccoon.env.codec import position_keys
+from raccoon.eval import benchmark_file, benchmark_json
+from raccoon.eval.benchmark import Benchmark, load
+
+SAMPLE = Path(__file__).parents[1] / "golden" / "benchmark_sample.json"
+
+
+@pytest.fixture
+def sample() -> dict[str, Any]:
+    return json.loads(SAMPLE.read_text())
+
+
+def assert_equal(first: Any, second: Any) -> None:
+    for field in fields(first):
+        a, b = getattr(first, field.name), getattr(second, field.name)
+        if isinstance(a, Cubes):
+            assert_equal(a, b)
+        else:
+            np.testing.assert_array_equal(a, b, err_msg=field.name)
+
+
+def same(first: Benchmark, second: Benchmark) -> None:
+    assert_equal(first.checker, second.checker)
+    assert_equal(first.cube, second.cube)
+    assert first.meta == second.meta
+
+
+def test_the_embedded_file_is_whole_and_small() -> None:
+    benchmark = load()
+    assert (len(benchmark.checker), len(benchmark.cube), len(benchmark.checker.children)) == (1972, 285, 43145)
+    assert (benchmark.jacoby, benchmark.beavers, len(np.unique(benchmark.checker.games))) == (False, False, 60)
+    assert assets.path("money_benchmark.npz.xz").stat().st_size < 1_200_000
+    assert load() is benchmark
+
+
+def test_the_embedded_file_holds_the_source_exactly(sample: dict[str, Any]) -> None:
+    benchmark = load()
+    for part, source in (("checker", benchmark.checker), ("cube", benchmark.cube)):
+        decisions = [decision for decision in sample["decisions"] if decision["kind"] == part]
+        rows = [int(np.flatnonzero(source.keys == decision["key"])[0]) for decision in decisions]
+        parsed = getattr(benchmark_json.parse({"meta": {}, "decisions": decisions}, "sample"), part)
+        if part == "checker":
+            assert_equal(benchmark.checker.take(np.array(rows)), parsed)
+            continue
+        for row, decision in zip(rows, decisions, strict=True):
+            cube = benchmark.cube
+            assert [cube.no_double[row], cube.double_take[row]] == [decision["equity_nd"], decision["equity_dt"]]
+            assert cube.probs5[row].tolist() == decision["probs"]
+            assert (cube.should_double[row], cube.should_take[row]) == (decision["should_double_ref"], decision["should_take_ref"])
+
+
+def test_boards_are_read_from_the_movers_side(sample: dict[str, Any]) -> None:
+    decision = next(d for d in sample["decisions"] if d["kind"] == "checker")
+    board = benchmark_json.from_board26(np.array([decision["board"]]))[0]
+    for point in range(1, 25):
+        assert int(board[1, point - 1]) - int(board[0, 24 - point]) == decision["board"][point]
+    assert (int(board[0, 24]), int(board[1, 24])) == (decision["board"][0], decision["board"][25])
+    checker = load().checker
+    np.testing.assert_array_equal(benchmark_json.from_board26(sage_boards(checker.boards)), checker.boards)
+
+
+def test_candidates_come_in_key_order_whatever_the_file_says(sample: dict[str, Any]) -> None:
+    parsed = benchmark_json.parse(sample, "sample")
+    for decision in sample["decisions"]:
+        decision.get("moves", []).reverse()
+    same(benchmark_json.parse(sample, "sample"), parsed)
+    checker = load().checker
+    keys = [bytes(key) for key in position_keys(checker.children)]
+    for start, stop in zip(checker.offsets[:-1], checker.offsets[1:], strict=True):
+        assert keys[start:stop] == sorted(set(keys[start:stop]))
+
+
+def test_numbers_agree_with_each_other() -> None:
+    checker, cube = load().checker, load().cube
+    win, wg, wbg, lg, lbg = checker.probs5.T
+    # Rollouts correct their means apart from their probabilities; looking ahead does not.
+    difference = np.abs(2 * win - 1 + wg + wbg - lg - lbg - checker.cubeless)
+    assert difference[np.isin(checker.levels, ["2-ply", "3-ply"])].max() < 5e-6
+    assert difference.max() < 0.01
+    assert (checker.loss(checker.equity) >= 0).all()
+    assert (np.minimum.reduceat(checker.loss(checker.cubeless), checker.offsets[:-1]) == 0).all()
+    np.testing.assert_array_equal(cube.double_pass, 1.0)
+    assert set(np.unique(checker.cubes.owner)) == {OPPONENT, 0, OWNED}
+    rolled = checker.levels == "Rollout"
+    assert np.isfinite(checker.std_error[rolled]).all()
+    assert np.isnan(checker.std_error[~rolled]).all()
+
+
+def test_take_keeps_rows_and_candidates_together() -> None:
+    checker = load().checker
+    rows = np.array([700, 3, 3, 1971])
+    part = checker.take(rows)
+    for i, row in enumerate(rows):
+        mine, theirs = slice(*part.offsets[i : i + 2]), slice(*checker.offsets[row : row + 2])
+        np.testing.assert_array_equal(part.children[mine], checker.children[theirs])
+        np.testing.assert_array_equal(part.cubeless[mine], checker.cubeless[theirs])
+    assert part.games.tolist() == checker.games[rows].tolist()
+    assert len(checker.take(checker.games == -1)) == 0
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_compact_form_is_lossless(tmp_path: Path, packed: bool) -> None:
+    source = tmp_path / "sample.json"
+    source.write_bytes(gzip.compress(SAMPLE.read_bytes()) if packed else SAMPLE.read_bytes())
+    said = command.run(["convert", str(source), str(tmp_path / "out.npz.xz")])
+    assert "5 checker and 2 cube" in said
+    same(load(tmp_path / "out.npz.xz"), load(source))
+
+
+def test_flags_default_to_on(sample: dict[str, Any]) -> None:
+    del sample["meta"]
+    benchmark = benchmark_json.parse(sample, "sample")
+    assert (benchmark.jacoby, benchmark.beavers) == (True, True)
+
+
+def _set(path: str, value: Any):
+    def change(decision: dict[str, Any]) -> None:
+        node: Any = decision
+        *parents, last = [int(part) if part.isdigit() else part for part in path.split(".")]
+        for parent in parents:
+            node = node[parent]
+        node[last] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (_set("dice", [0, 7]), "dice"),
+        (_set("dice", None), "dice"),
+        (_set("board", [0] * 25), "board"),
+        (_set("board.6", 16), "board"),
+        (_set("board", [0, 15, 1] + [0] * 21 + [-15, 0]), "at most 15 checkers"),
+        (_set("board.0", -1), "bar"),
+        (_set("cube_value", 3), "power of two"),
+        (_set("cube_owner", "me"), "cube_owner"),
+        (_set("game_plan", ""), "game_plan"),
+        (_set("tier", None), "tier"),
+        (_set("seed", 1.5), "seed"),
+        (_set("moves", []), "moves"),
+        (_set("moves.1", 3), "an object"),
+        (_set("moves.1.equity", float("nan")), "moves.1.*equity"),
+        (_set("moves.1.cubeless_equity", 4), "cubeless_equity"),
+        (_set("moves.1.probs", [0.5, 0.1]), "probs"),
+        (_set("moves.1.probs", [1.5, 0, 0, 0, 0]), "probs"),
+        (_set("moves.1.std_error", "big"), "std_error"),
+        (_set("moves.1.board", [0, 2] + [0] * 22 + [-2, 0]), "no legal result"),
+        (lambda d: d["moves"].append(d["moves"][0]), "listed twice"),
+        (_set("kind", "chequer"), "kind"),
+    ],
+)
+def test_a_faulty_decision_is_named(sample: dict[str, Any], change, message: str) -> None:
+    decision = next(d for d in sample["decisions"] if d["kind"] == "checker")
+    change(decision)
+    with pytest.raises(RaccoonError, match=rf"(?s)bad\.json: decision {decision['key']}.*{message}"):
+        benchmark_json.parse(sample, "bad.json")
+
+
+def test_faults_of_cube_decisions_and_repeated_keys(sample: dict[str, Any]) -> None:
+    cube = next(d for d in sample["decisions"] if d["kind"] == "cube")
+    twice = {"meta": {}, "decisions": [cube, copy.deepcopy(cube)]}
+    with pytest.raises(RaccoonError, match=f"decision {cube['key']}: key appears 2 times"):
+        benchmark_json.parse(twice, "bad.json")
+    cube["has_take"] = "yes"
+    with pytest.raises(RaccoonError, match=f"decision {cube['key']}: has_take"):
+        benchmark_json.parse(sample, "bad.json")
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"decisions": 3}', b"\x1f\x8b\x08\x00broken", b"\xff\xfe", b"\xfd7zXZ\x00broken"])
+def test_what_is_no_benchmark_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "file.json"
+    path.write_bytes(content)
+    with pytest.raises(RaccoonError, match=r"file\.json.*benchmark"):
+        load(path)
+
+
+def test_damaged_foreign_and_newer_compact_files_are_refused(tmp_path: Path) -> None:
+    whole = assets.path("money_benchmark.npz.xz").read_bytes()
+    path = tmp_path / "cut.npz.xz"
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(RaccoonError, match=r"cut\.npz\.xz"):
+        load(path)
+    foreign = tmp_path / "foreign.npz.xz"
+    foreign.write_bytes(lzma.compress(b"hello"))
+    with pytest.raises(RaccoonError, match=r"foreign\.npz\.xz"):
+        load(foreign)
+    newer = tmp_path / "newer.npz.xz"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(benchmark_file, "_FORMAT", 2)
+        benchmark_file.write(benchmark_json.read(SAMPLE), newer)
+    with pytest.raises(RaccoonError, match="format 2"):
+        load(newer)
+    with pytest.raises(RaccoonError, match="nowhere"):
+        load(tmp_path / "nowhere")
+
+
+def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "1,972 checker decisions (43,145 candidates), 285 cube" in command.run(["show", "embedded"])
+    for arguments, message in (
+        ([], "usage"),
+        (["show"], "usage"),
+        (["build", str(tmp_path / "x"), "games"], "not of the form"),
+        (["build", str(tmp_path / "x"), "colour=red"], "colour"),
+        (["build", str(tmp_path / "x"), "level=9P"], "level='9P'"),
+        (["build", str(tmp_path / "x"), "games=0"], "games=0"),
+        (["build", str(SAMPLE)], "exists already"),
+    ):
+        with pytest.raises(RaccoonError, match=message):
+            command.run(arguments)
+    monkeypatch.setattr("sys.argv", ["benchmark", "convert", "nowhere", "out"])
+    with pytest.raises(SystemExit, match="2"):
+        command.main()
+    assert "nowhere" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_build_plays_referees_and_repeats(tmp_path: Path) -> None:
+    arguments = ["games=1", "level=1P", "refine=1T", "close=0.0005", "workers=0"]
+    first, second = tmp_path / "a.npz.xz", tmp_path / "b.npz.xz"
+    assert "checker" in command.run(["build", str(first), *arguments])
+    command.run(["build", str(second), *arguments])
+    benchmark = load(first)
+    same(benchmark, load(second))
+    assert benchmark.meta["plan_games"] == 1
+    assert set(np.unique(benchmark.checker.tiers)) == {"1P", "1T"}
+    assert not benchmark.jacoby
+    assert len(benchmark.cube) > 0
+    assert not (tmp_path / "a.npz.xz.parts").exists()
+    live = swap(benchmark.checker.children)
+    assert (live[:, 1].sum(axis=1) <= 15).all()
