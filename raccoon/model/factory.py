@@ -18,9 +18,7 @@ def build_net(model_cfg: Mapping[str, Any], encoder: Encoder, seed: int = 0) -> 
 
     Raises RaccoonError naming the key when the node does not describe a network.
     """
-    # A partial, so that the encoder is handed over as it is and not turned into a config node on the way.
-    make = build({**model_cfg, "_partial_": True})
-    net = make(encoder=encoder, seed=seed)
+    net = build(model_cfg, "model", encoder=encoder, seed=seed)
     if not isinstance(net, RaccoonNet):
         raise RaccoonError(f"model._target_={model_cfg.get('_target_')}: gives a {type(net).__name__}, not a RaccoonNet")
     return net

@@ -98,7 +98,7 @@ class RaccoonNet(nn.Module):
         for part in (net.backbone, net.neck, None if net.policy is None else net.policy.neck):
             if part is not None:
                 part.fold_batch_norm()
-        return net.to(memory_format=torch.channels_last)
+        return net
 
     def prepare(
         self,
@@ -121,7 +121,7 @@ class RaccoonNet(nn.Module):
 
     def forward(self, x: Tensor) -> Outputs:
         """All heads from one pass of the trunk."""
-        trunk = self.backbone(x)
+        trunk = self._trunk(x)
         raw = self._raw(trunk)
         return Outputs(
             self.head.equity(raw),
@@ -131,7 +131,16 @@ class RaccoonNet(nn.Module):
 
     def value_raw(self, x: Tensor) -> Tensor:
         """Raw numbers of the value head, for ``head.equity`` and ``head.log_probs6``."""
-        return self._raw(self.backbone(x))
+        return self._raw(self._trunk(x))
+
+    def _trunk(self, x: Tensor) -> Tensor:
+        expected = (self.encoder.flat_size,) if self.backbone.form == "flat" else (self.encoder.n_channels, 2, 12)
+        if x.shape[1:] != expected:
+            raise RaccoonError(
+                f"network input of shape {tuple(x.shape)}: this network reads [N, {', '.join(map(str, expected))}], "
+                f"{self.encoder.describe()}; encode with its own prepare()"
+            )
+        return self.backbone(x)
 
     def _raw(self, trunk: Tensor) -> Tensor:
         features = self.neck(trunk)
@@ -158,7 +167,7 @@ class RaccoonNet(nn.Module):
         """
         if self.policy is None:
             raise RaccoonError("this network has no policy head: train one with model.policy=true")
-        logits = self.policy(self.backbone(x))
+        logits = self.policy(self._trunk(x))
         return logits if mask is None else mask_logits(logits, mask)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from raccoon.contracts import RaccoonError
+from raccoon.model.folding import fold
 
 __all__ = ["ACTIONS", "Neck", "Policy", "mask_logits"]
 
@@ -27,7 +27,7 @@ class Neck(nn.Module):
         if not self.flat:
             self.width = planes * shape[1] * shape[2]
             self.conv = nn.Conv2d(shape[0], planes, 1, bias=False)
-            self.bn: nn.Module = nn.BatchNorm2d(planes)
+            self.bn = nn.BatchNorm2d(planes)
 
     def forward(self, trunk: Tensor) -> Tensor:
         return trunk if self.flat else F.relu(self.bn(self.conv(trunk))).flatten(1)
@@ -35,7 +35,7 @@ class Neck(nn.Module):
     def fold_batch_norm(self) -> None:
         """Merge the batch normalisation into the convolution, in place."""
         if not self.flat:
-            self.conv, self.bn = fuse_conv_bn_eval(self.conv, self.bn), nn.Identity()
+            fold(self, "conv", "bn")
 
 
 class Policy(nn.Module):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from raccoon.contracts import RaccoonError
 from raccoon.env.encoder import Encoder
 from raccoon.model.backbones.base import Backbone
+from raccoon.model.folding import fold
 
 __all__ = ["ResNet"]
 
@@ -18,9 +18,6 @@ def _conv(inputs: int, outputs: int) -> nn.Conv2d:
 
 
 class _Block(nn.Module):
-    bn1: nn.Module
-    bn2: nn.Module
-
     def __init__(self, channels: int) -> None:
         super().__init__()
         self.conv1, self.bn1 = _conv(channels, channels), nn.BatchNorm2d(channels)
@@ -30,16 +27,11 @@ class _Block(nn.Module):
         y = F.relu(self.bn1(self.conv1(x)))
         return F.relu(self.bn2(self.conv2(y)) + x)
 
-    def fold_batch_norm(self) -> None:
-        self.conv1, self.bn1 = fuse_conv_bn_eval(self.conv1, self.bn1), nn.Identity()
-        self.conv2, self.bn2 = fuse_conv_bn_eval(self.conv2, self.bn2), nn.Identity()
-
 
 class ResNet(Backbone):
     """``blocks`` residual blocks of ``channels`` channels; output ``[N, channels, 2, 12]``."""
 
     form = "planes"
-    bn: nn.Module
 
     def __init__(self, encoder: Encoder, blocks: int, channels: int) -> None:
         super().__init__()
@@ -56,6 +48,7 @@ class ResNet(Backbone):
         return x
 
     def fold_batch_norm(self) -> None:
-        self.conv, self.bn = fuse_conv_bn_eval(self.conv, self.bn), nn.Identity()
+        fold(self, "conv", "bn")
         for block in self.blocks:
-            block.fold_batch_norm()
+            fold(block, "conv1", "bn1")
+            fold(block, "conv2", "bn2")

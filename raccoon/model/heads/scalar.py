@@ -16,4 +16,4 @@ class Scalar(ValueHead):
         super().__init__(width, 1)
 
     def equity(self, raw: Tensor) -> Tensor:
-        return raw.squeeze(1).tanh()
+        return raw.float().squeeze(1).tanh()
