@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import importlib
+import importlib.util
 import inspect
-import pkgutil
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -118,8 +119,15 @@ def _check(path: str, node: Mapping[str, Any], extra: Mapping[str, Any], partial
 
 
 def _locate(target: str, where: str) -> Any:
+    """The object behind a dotted name: modules as far as they go, then attributes."""
     try:
-        found = pkgutil.resolve_name(target)
+        found = importlib.import_module(target.split(".")[0])
+        for depth, part in enumerate(target.split(".")[1:], start=2):
+            module = ".".join(target.split(".")[:depth])
+            if inspect.ismodule(found) and part not in vars(found) and importlib.util.find_spec(module) is not None:
+                found = importlib.import_module(module)
+            else:
+                found = getattr(found, part)
     except Exception as error:
         raise RaccoonError(f"{where}._target_={target!r} cannot be imported: {error}") from error
     if not callable(found):

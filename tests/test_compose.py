@@ -16,7 +16,7 @@ from raccoon.contracts import Engine, Evaluator, Player, Search
 from raccoon.executor import ProcessExecutor
 from raccoon.plugins import catalogue, defaults
 
-ROOTS = ("train", "evaluate", "generate")
+ROOTS = ("generate", "evaluate", "train")  # the cheapest to compose first
 OPTIONS = [
     (group, option)
     for group, options in catalogue().items()

@@ -20,6 +20,10 @@ _EXAMPLES = {
         "-m model/head=scalar,outcomes6 encoder=base,all",
         "debug=fast",
     ),
+    "generate": (
+        "data=gnubg1 data.source.games=100000",
+        "data=relabel data.source.folder=data/demo-... data.source.teacher.ply=2",
+    ),
     "evaluate": (
         "player=default opponent=gnubg0 evaluator.games=6000",
         "evaluator=bgsage_pr player=checkpoint player.checkpoint=runs/.../net.pt",
@@ -27,12 +31,13 @@ _EXAMPLES = {
         "debug=fast",
     ),
 }
+_PROGRAM = {"generate": "python -m raccoon.cli.generate"}
 _HIDDEN = ("debug/",)
 
 
 def text(kind: str) -> str:
     """The help page of the command line ``kind``."""
-    program = f"python {kind}.py"
+    program = _PROGRAM.get(kind, f"python {kind}.py")
     chosen = defaults(kind)
     lines = [_ABOUT.get(kind, kind), "", f"usage: {program} [-m] [GROUP=OPTION ...] [KEY=VALUE ...]", ""]
     lines += ["Groups and options (* is the default; another provider's name is in brackets):"]

@@ -1,0 +1,3 @@
+"""Its options."""
+
+__all__: list[str] = []

@@ -1,0 +1,160 @@
+"""The command line: help, clear errors without tracebacks, separate jobs, runs that can be repeated and continued."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+QUICK = ("player=gnubg0", "opponent=random", "debug=fast", "evaluator.luck=off")
+JOB = """
+import sys
+from raccoon.cli.app import main
+from raccoon.contracts import RaccoonError
+
+def job(config, run):
+    if config["seed"] == 2:
+        raise RaccoonError("seed=2: this one is refused")
+    if config["seed"] == 3:
+        raise KeyError("a fault of the program")
+    print("ran", config["seed"], run.dir)
+
+main("evaluate", job)
+"""
+
+
+def python(folder: Path, *command: str, **env: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"OMP_NUM_THREADS": "1"} | env
+    return subprocess.run([sys.executable, *command], cwd=folder, capture_output=True, text=True, check=False, env=environment)
+
+
+def job(folder: Path, *overrides: str, **env: str) -> subprocess.CompletedProcess[str]:
+    return python(folder, "-c", JOB, *overrides, **env)
+
+
+def test_help_lists_every_group_and_marks_the_defaults() -> None:
+    from raccoon.cli.help import text
+    from raccoon.plugins import catalogue
+
+    page = text("train")
+    for group, options in catalogue().items():
+        if not group.startswith("debug/"):
+            assert f"  {group} " in page
+            assert all(option in page for option in options)
+    assert "resnet2x32*" in page
+    assert "python train.py debug=fast" in page
+    assert max(map(len, page.splitlines())) <= 120
+    assert "python -m raccoon.cli.generate" in text("generate")
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("evaluator=nothing", "Could not find 'evaluator/nothing'"),
+        ("gmaes=5", "Could not override 'gmaes'"),
+        ("nothing=1", "To append to your config use +nothing=1"),
+    ],
+)
+def test_unknown_options_and_keys_are_named_without_a_traceback(tmp_path: Path, override: str, message: str) -> None:
+    done = job(tmp_path, override)
+    assert done.returncode != 0
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+def test_refusals_are_one_line_and_exit_with_2(tmp_path: Path) -> None:
+    done = job(tmp_path, "seed=2")
+    assert done.returncode == 2
+    assert done.stderr.strip() == "error: seed=2: this one is refused"
+    assert "refused" not in done.stdout
+    (folder,) = (tmp_path / "runs").glob("evaluate/*/*")
+    assert json.loads((folder / "status.json").read_text())["state"] == "failed"
+    shown = job(tmp_path, "seed=2", HYDRA_FULL_ERROR="1")
+    assert shown.returncode == 1
+    assert "Traceback" in shown.stderr
+
+
+def test_faults_of_the_program_show_where(tmp_path: Path) -> None:
+    done = job(tmp_path, "seed=3", HYDRA_FULL_ERROR="1")
+    assert done.returncode == 1
+    assert "KeyError: 'a fault of the program'" in done.stderr
+
+
+def test_jobs_of_a_multirun_are_separate_and_survive_each_other(tmp_path: Path) -> None:
+    done = job(tmp_path, "-m", "seed=1,2,4")
+    assert done.returncode == 2
+    assert done.stderr.strip() == "error: seed=2: this one is refused"
+    folders = sorted(path.parent for path in (tmp_path / "runs" / "multirun").glob("evaluate/*/*/*/status.json"))
+    assert [folder.name for folder in folders] == ["0", "1", "2"]
+    assert len({folder.parent for folder in folders}) == 1
+    assert [json.loads((folder / "status.json").read_text())["state"] for folder in folders] == ["done", "failed", "done"]
+    named = job(tmp_path, "-m", "seed=1,4", "paths.run_dir=mine")
+    assert named.returncode == 0, named.stderr
+    assert sorted(path.name for path in (tmp_path / "mine").iterdir()) == ["0", "1"]
+
+
+def test_a_sweep_option_needs_no_flag(tmp_path: Path) -> None:
+    done = job(tmp_path, "sweep=gnubg_plies")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("ran 1 runs/multirun/evaluate/") == 3
+
+
+def test_a_missing_value_is_named(tmp_path: Path) -> None:
+    done = job(tmp_path, "player=checkpoint")
+    assert done.returncode == 2
+    assert "player.checkpoint" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_run_can_be_repeated_from_its_folder(tmp_path: Path) -> None:
+    assert job(tmp_path, "seed=7", "evaluator.games=11", "paths.run_dir=first").returncode == 0
+    done = job(tmp_path, "--config-dir", "first", "--config-name", "config")
+    assert done.returncode == 0, done.stderr
+    (folder,) = (tmp_path / "runs").glob("evaluate/*/*")
+    again = (folder / "config.yaml").read_text()
+    assert again == (tmp_path / "first" / "config.yaml").read_text()
+    assert "games: 11" in again
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["first", "runs"]
+
+
+def test_evaluate_writes_a_report_once(tmp_path: Path) -> None:
+    command = (str(ROOT / "evaluate.py"), *QUICK, "paths.run_dir=mine")
+    done = python(tmp_path, *command)
+    assert done.returncode == 0, done.stderr
+    report = json.loads((tmp_path / "mine" / "report.json").read_text())
+    assert (report["evaluator"], report["player"]) == ("vr_arena", "gnubg0")
+    assert "report: mine/report.md" in done.stdout
+    refused = python(tmp_path, *command)
+    assert refused.returncode == 2
+    assert refused.stderr.startswith("error: mine: holds a finished run")
+    assert json.loads((tmp_path / "mine" / "report.json").read_text()) == report
+
+
+@pytest.mark.slow
+def test_an_arena_killed_in_the_middle_continues_and_gives_the_same_result(tmp_path: Path) -> None:
+    games = ("evaluator.games=600", "evaluator.shard_games=20")
+    command = [str(ROOT / "evaluate.py"), *QUICK, *games]
+    whole = python(tmp_path, *command, "paths.run_dir=whole")
+    assert whole.returncode == 0, whole.stderr
+    process = subprocess.Popen([sys.executable, *command], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 100
+    while len(list((tmp_path / "runs").glob("evaluate/*/*/shards/shard-*.npz"))) < 4:
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    again = python(tmp_path, *command)
+    assert again.returncode == 0, again.stderr
+    assert "continuing the unfinished run" in again.stdout
+    (folder,) = (tmp_path / "runs").glob("evaluate/*/*")
+    one, two = (json.loads((where / "report.json").read_text())["figures"] for where in (tmp_path / "whole", folder))
+    assert one["ppg_raw"] == two["ppg_raw"]
