@@ -94,9 +94,12 @@ def six_from_five(probs5: NDArray[np.floating]) -> NDArray[np.float64]:
 
     Differences, clipped at 0 and renormalised: evaluators give slightly inconsistent numbers now and then.
     """
-    win, gammon, backgammon, lost_gammon, lost_backgammon = np.asarray(probs5, np.float64).T
-    six = np.stack(
-        [win - gammon, gammon - backgammon, backgammon, 1 - win - lost_gammon, lost_gammon - lost_backgammon, lost_backgammon], axis=1
-    )
+    five = np.asarray(probs5, np.float64)
+    six = np.empty((len(five), 6))
+    six[:, [0, 1]] = five[:, [0, 1]] - five[:, [1, 2]]
+    six[:, 2] = five[:, 2]
+    six[:, 3] = 1.0 - five[:, 0] - five[:, 3]
+    six[:, 4] = five[:, 3] - five[:, 4]
+    six[:, 5] = five[:, 4]
     np.maximum(six, 0.0, out=six)
     return six / six.sum(axis=1, keepdims=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from raccoon.contracts import Boards
 from raccoon.testing import sample_boards
 
 
-def random_bearoffs(count: int, most: int, points: int = 6, seed: int = 1) -> Boards:
+def _random_bearoffs(count: int, most: int, points: int = 6, seed: int = 1) -> Boards:
     """Both sides with 1 to ``most`` checkers on their first ``points`` points; contact-free up to 12 points."""
     rng = np.random.default_rng(seed)
     boards = np.zeros((count, 2, 25), np.int8)
@@ -19,9 +21,15 @@ def random_bearoffs(count: int, most: int, points: int = 6, seed: int = 1) -> Bo
 
 
 @pytest.fixture(scope="session")
+def random_bearoffs() -> Callable[..., Boards]:
+    """``random_bearoffs(count, most, points=6, seed=1)``: see ``_random_bearoffs``."""
+    return _random_bearoffs
+
+
+@pytest.fixture(scope="session")
 def stages() -> Boards:
     """Live boards of random games (contact, bar, race), bear-offs, short bear-offs and boards on which every roll but one dances."""
     closed = np.zeros((1, 2, 25), np.int8)
     closed[0, 0, :5], closed[0, 0, 12] = 2, 5
     closed[0, 1, [24, 5]] = [2, 13]
-    return np.concatenate([sample_boards(60, seed=5), random_bearoffs(20, 15), random_bearoffs(20, 4), closed])
+    return np.concatenate([sample_boards(60, seed=5), _random_bearoffs(20, 15), _random_bearoffs(20, 4), closed])

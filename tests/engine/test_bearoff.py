@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-import gnubg_nn
 import numpy as np
 import pytest
 
@@ -18,13 +20,15 @@ from raccoon.env.board import START
 from raccoon.env.codec import from_position_id, from_position_key, position_key
 from raccoon.env.movegen import ROLL_PROBS, afterstates_all_rolls
 from raccoon.testing import check_engine
-from tests.engine.conftest import random_bearoffs
 
+Bearoffs = Callable[..., np.ndarray]
+
+gnubg_nn: Any = importlib.import_module("gnubg_nn")
 CASES = json.loads((Path(__file__).parents[1] / "golden" / "cube_exact.json").read_text())
 
 
 @pytest.fixture
-def cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A cache folder of the test's own, with nothing remembered from before."""
     monkeypatch.setenv("RACCOON_CACHE", str(tmp_path / "cache"))
     bearoff._two_sided.cache_clear()
@@ -46,14 +50,12 @@ def _win(key: bytes) -> float:
     children, offsets = afterstates_all_rolls(from_position_key(key)[None])
     total = 0.0
     for roll in range(21):
-        best = max(
-            1.0 if not child[0].any() else 1.0 - _win(position_key(child)) for child in children[offsets[roll] : offsets[roll + 1]]
-        )
+        best = max(1.0 if not child[0].any() else 1.0 - _win(position_key(child)) for child in children[offsets[roll] : offsets[roll + 1]])
         total += ROLL_PROBS[roll] * best
     return total
 
 
-def test_two_sided_equals_recursion_over_the_rules() -> None:
+def test_two_sided_equals_recursion_over_the_rules(random_bearoffs: Bearoffs) -> None:
     boards = random_bearoffs(30, 2, points=6, seed=3)
     assert BearoffEngine(6).probs6(boards)[:, 0] == pytest.approx([_win(position_key(board)) for board in boards], abs=1e-6)
 
@@ -73,7 +75,7 @@ def _with_one_sided(board: np.ndarray) -> float:
     return float(sum(mine[n] * (1 - other[:n].sum()) for n in range(MAX_ROLLS)))
 
 
-def test_two_sided_equals_gnubg() -> None:
+def test_two_sided_equals_gnubg(random_bearoffs: Bearoffs) -> None:
     boards = random_bearoffs(300, 6)
     theirs = [gnubg_nn.probabilities(board.tolist(), 0)[0] for board in boards]
     assert BearoffEngine(6).probs6(boards)[:, 0] == pytest.approx(theirs, abs=6e-5)  # theirs are stored in 16 bits
@@ -98,7 +100,7 @@ def test_one_sided_errs_as_documented() -> None:
     assert error.mean() < 0.001
 
 
-def test_knows_what_the_table_holds() -> None:
+def test_knows_what_the_table_holds(random_bearoffs: Bearoffs) -> None:
     boards = np.concatenate([random_bearoffs(4, 6), START[None], random_bearoffs(4, 6)])
     boards[5, 1] = 0
     boards[5, 1, :2] = [4, 3]  # seven checkers
@@ -117,11 +119,13 @@ def test_unknown_positions_are_refused() -> None:
 
 @pytest.mark.parametrize("checkers", [0, 9, True, 2.5])
 def test_table_size_is_checked(checkers: object) -> None:
-    with pytest.raises(RaccoonError, match="engine.checkers"):
+    with pytest.raises(RaccoonError, match="checkers"):
         BearoffEngine(checkers)  # pyright: ignore[reportArgumentType]
 
 
-def test_tables_are_built_once_and_broken_ones_again(cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_are_built_once_and_broken_ones_again(
+    cache_folder: Path, monkeypatch: pytest.MonkeyPatch, random_bearoffs: Bearoffs
+) -> None:
     built = []
     monkeypatch.setattr(bearoff, "two_sided", lambda checkers: built.append(checkers) or two_sided(checkers))
     board = random_bearoffs(1, 2)
@@ -135,13 +139,13 @@ def test_tables_are_built_once_and_broken_ones_again(cache_folder: Path, monkeyp
     assert built == [2, 2, 2]
 
 
-def test_a_cache_that_cannot_be_written_costs_nothing_else(cache_folder: Path) -> None:
+def test_a_cache_that_cannot_be_written_costs_nothing_else(cache_folder: Path, random_bearoffs: Bearoffs) -> None:
     cache_folder.write_text("a file where the folder should be")
     assert BearoffEngine(2).value(random_bearoffs(1, 2)).shape == (1,)
 
 
 @pytest.mark.slow
-def test_one_sided_engine_covers_fourteen_checkers() -> None:
+def test_one_sided_engine_covers_fourteen_checkers(random_bearoffs: Bearoffs) -> None:
     engine = BearoffEngine(6, one_sided=True)
     boards = random_bearoffs(300, 14)
     assert engine.knows(boards).all()

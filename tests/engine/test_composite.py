@@ -32,7 +32,7 @@ def test_conforms_with_and_without_probabilities() -> None:
 
 
 def test_wrong_parts_are_named() -> None:
-    with pytest.raises(RaccoonError, match="engine.exact=random1: it has no knows"):
+    with pytest.raises(RaccoonError, match=r"exact=random1: it has no knows"):
         CompositeEngine(RandomEngine(1), GnubgEngine(0))  # pyright: ignore[reportArgumentType]
-    with pytest.raises(RaccoonError, match="engine.rest='gnubg0': not an engine"):
+    with pytest.raises(RaccoonError, match=r"rest='gnubg0': not an engine"):
         CompositeEngine(BearoffEngine(2), "gnubg0")  # pyright: ignore[reportArgumentType]
