@@ -76,6 +76,12 @@ class CheckerDecisions:
                 picked[field.name] = getattr(self, field.name)[candidates if field.name in by_candidate else rows]
         return CheckerDecisions(**picked)
 
+    def first_games(self, count: int | None) -> CheckerDecisions:
+        """The decisions of the ``count`` games of lowest number; all of them when None or more than there are."""
+        if count is None:
+            return self
+        return self.take(np.isin(self.games, np.unique(self.games)[:count]))
+
     def loss(self, equity: Floats) -> Floats:
         """``float64[M]``: what each candidate gives away against the best listed one by reference ``equity [M]``."""
         best = np.maximum.reduceat(equity, self.offsets[:-1]) if len(self) else equity

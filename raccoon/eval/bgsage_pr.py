@@ -7,6 +7,7 @@ the decisions of a game. That is a model, which the arenas test.
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -36,12 +37,15 @@ class Settings:
         metric: Metric = "cubeless",
         bootstrap: int = stats.REPLICATES,
         blunder: float = 0.08,
+        games: int | None = None,
         shard_games: int = 4,
         decisions_per_game: float = 28.0,
     ) -> None:
         if metric not in ("cubeless", "cubeful"):
             raise RaccoonError(f"evaluator.metric={metric!r}: choose cubeless or cubeful")
         checks = {"bootstrap": bootstrap, "shard_games": shard_games, "blunder": blunder, "decisions_per_game": decisions_per_game}
+        if games is not None:
+            checks["games"] = games
         for name, value in checks.items():
             if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
                 raise RaccoonError(f"evaluator.{name}={value!r}: give a number above 0")
@@ -49,18 +53,19 @@ class Settings:
         self.source = str(benchmark)
         self.metric: Metric = metric
         self.bootstrap, self.blunder = int(bootstrap), float(blunder)
+        self.games = None if games is None else int(games)
         self.shard_games, self.decisions_per_game = int(shard_games), float(decisions_per_game)
 
     def load(self) -> Benchmark:
-        """The benchmark; RaccoonError when it has no checker decisions."""
+        """The benchmark, its first ``games`` games where that is set; RaccoonError when it has no checker decisions."""
         benchmark = load(self.source)
         if not len(benchmark.checker):
             raise RaccoonError(f"{benchmark.source}: has no checker decisions to score")
-        return benchmark
+        return dataclasses.replace(benchmark, checker=benchmark.checker.first_games(self.games))
 
     def scores(self, node: Mapping[str, Any], benchmark: Benchmark, folder: Path, label: str) -> Scores:
         """Play the benchmark with the player of ``node`` (shards in ``folder``) and price its choices."""
-        name, decided = decide(self.executor, node, benchmark, self.source, self.shard_games, folder, label)
+        name, decided = decide(self.executor, node, self.source, self.games, self.shard_games, folder, label)
         return score(name, benchmark.checker, decided, self.metric)
 
     def summary(self, scores: Scores, seed: int) -> dict[str, Figure]:

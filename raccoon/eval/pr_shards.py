@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from raccoon import assets
 from raccoon.build import build
 from raccoon.contracts import Player
-from raccoon.eval.benchmark import EMBEDDED, Benchmark, CheckerDecisions, load
+from raccoon.eval.benchmark import EMBEDDED, CheckerDecisions, load
 from raccoon.eval.pr_scoring import Decided, choose
 from raccoon.executor import Executor, run_shards
 
@@ -23,21 +23,23 @@ __all__ = ["decide"]
 
 
 def decide(
-    executor: Executor, node: Mapping[str, Any], benchmark: Benchmark, source: str, shard_games: int, folder: Path, label: str
+    executor: Executor, node: Mapping[str, Any], source: str, games: int | None, shard_games: int, folder: Path, label: str
 ) -> tuple[str, Decided]:
-    """The name of the player that ``node`` describes and its choices on every checker decision of the benchmark.
+    """The name of the player that ``node`` describes and its choices on the checker decisions of a benchmark.
 
-    ``folder`` keeps finished shards, so that an interrupted run continues. The benchmark's content is part of the job.
+    ``source`` and ``games`` say which (``benchmark.load``, ``first_games``). ``folder`` keeps finished shards, so that an
+    interrupted run continues; the content of the benchmark file is part of the job.
     """
     path = assets.path("money_benchmark.npz.xz") if source == EMBEDDED else Path(source)
-    job = {"player": dict(node), "benchmark": source, "content": _digest(path), "shard_games": shard_games}
-    parts = _partition(benchmark.checker, shard_games)
+    job = {"player": dict(node), "benchmark": source, "content": _digest(path), "games": games, "shard_games": shard_games}
+    checker = load(source).checker.first_games(games)
+    parts = _partition(checker, shard_games)
     results = run_shards(executor, choose_shard, job, len(parts), folder, label)
     order = np.concatenate(parts)
     chosen = np.empty(len(order), np.int64)
     chosen[order] = np.concatenate([result["chosen"] for result in results])
-    values = np.empty(len(benchmark.checker.children))
-    candidates = benchmark.checker.rows_of_candidates()
+    values = np.empty(len(checker.children))
+    candidates = checker.rows_of_candidates()
     for rows, result in zip(parts, results, strict=True):
         # A shard keeps the order of its rows, and so of their candidates.
         values[np.isin(candidates, rows)] = result["values"]
@@ -47,7 +49,7 @@ def decide(
 
 def choose_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     """Shard ``index``: the choices of the job's player on the decisions of its games."""
-    checker = load(job["benchmark"]).checker
+    checker = load(job["benchmark"]).checker.first_games(job["games"])
     player = _player(json.dumps(job["player"], sort_keys=True), job["benchmark"])
     decided = choose(player, checker.take(_partition(checker, job["shard_games"])[index]))
     return {

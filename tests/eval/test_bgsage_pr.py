@@ -214,6 +214,14 @@ def test_interrupted_run_continues_and_gives_the_same(tmp_path: Path, gnubg: tup
         BGSagePR(HERE, shard_games=6, compare=None).run(GNUBG, None, tmp_path, 1)
 
 
+def test_some_games_only(tmp_path: Path, gnubg: tuple[Report, Path]) -> None:
+    result = BGSagePR(HERE, games=3, bootstrap=50, compare=None).run(GNUBG, None, tmp_path, 1)
+    with np.load(gnubg[1] / "decisions.npz") as kept:
+        first = np.isin(kept["games"], np.unique(kept["games"])[:3])
+        assert result.figures["pr"].value == pytest.approx(500 * kept["player.loss"][first].mean())
+        assert result.figures["pr"].n == first.sum() > 50
+
+
 def test_measured_points_stand_beside_the_predicted(tmp_path: Path) -> None:
     arena = tmp_path / "arena"
     report.write(Report("vr_arena", "a", "b", 1, 1.0, figures={"vr_ppg": Figure(0.5, 0.4, 0.6, 100)}), arena)
@@ -251,6 +259,7 @@ def test_a_player_that_answers_nonsense_is_named() -> None:
     [
         ({"metric": "cubed"}, "metric='cubed'"),
         ({"bootstrap": 0}, "bootstrap=0"),
+        ({"games": 0}, "games=0"),
         ({"shard_games": "x"}, "shard_games='x'"),
         ({"blunder": -1}, "blunder=-1"),
         ({"compare": "nobody"}, "compare='nobody'"),
