@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from typing import TYPE_CHECKING
 
 import lightning.pytorch as pl
@@ -65,10 +64,10 @@ def static_pr(engine: Engine, decisions: CheckerDecisions) -> float:
 
 
 def _engine(pl_module: pl.LightningModule) -> Engine:
-    """The network under training as an engine; a copy, because an engine may fold or cast its weights."""
+    """The network under training as an engine, which copies its weights."""
     from raccoon.engine.net import NetEngine
 
     net = getattr(pl_module, "best_net", None)
     if not isinstance(net, RaccoonNet):
         raise RaccoonError(f"callbacks.pr: {type(pl_module).__name__} has no best_net to score")
-    return NetEngine(deepcopy(net), device=str(net.device), name="training")
+    return NetEngine(net, device=str(net.device), name="training")

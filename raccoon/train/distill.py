@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, cast
 
 import lightning.pytorch as pl
@@ -63,6 +62,7 @@ class Distillation(pl.LightningModule):
         self.max_epochs, self.max_minutes, self.checkpoint_minutes = max_epochs, max_minutes, checkpoint_minutes
         self.meta: dict[str, Any] = {}
         self._ema = None if ema_decay is None else Ema(net, ema_decay)
+        self._total_steps = 1
         self._sums: Tensor = torch.zeros(len(_SUMS), dtype=torch.float64)
 
     @property
@@ -74,9 +74,9 @@ class Distillation(pl.LightningModule):
         """Adam and its per-step schedule over the whole run."""
         parameters = [parameter for parameter in self.net.parameters() if parameter.requires_grad]
         optimizer = torch.optim.Adam(parameters, lr=self.lr, betas=self.betas, fused=True)
-        total = int(self.trainer.estimated_stepping_batches)
-        factor = partial(lr_factor, kind=self.schedule, total=total, warmup=self.warmup_steps)
-        scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, factor)
+        scheduler = torch.optim.lr_scheduler.LambdaLR(
+            optimizer, lambda step: lr_factor(step, kind=self.schedule, total=self._total_steps, warmup=self.warmup_steps)
+        )
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
 
     def on_fit_start(self) -> None:
@@ -84,6 +84,11 @@ class Distillation(pl.LightningModule):
         if self._ema is not None:
             self._ema.to(self.device)
         self._sums = self._sums.to(self.device)
+
+    def on_train_start(self) -> None:
+        """Learn the length of the run: not when the optimiser is made, because asking then opens the data before Lightning
+        has restored its place in it. The factor of the first step does not depend on the length."""
+        self._total_steps = int(self.trainer.estimated_stepping_batches)
 
     def training_step(self, batch: tuple[Tensor, Tensor], batch_idx: int) -> Tensor:
         """Loss of one batch."""
