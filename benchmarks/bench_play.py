@@ -1,0 +1,97 @@
+"""Static play of 256 games beside the time of the network alone, and the variance-reduced arena.
+
+Seconds are processor time of one thread, so that other work on the machine matters little.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from raccoon import artifact
+from raccoon.contracts import Boards
+from raccoon.engine.net import NetEngine
+from raccoon.env.encoder import Encoder
+from raccoon.eval.matches import MatchPlan, match_shard
+from raccoon.model import RaccoonNet, build_net
+from raccoon.play.match import play_games
+from raccoon.play.player import EnginePlayer
+
+_MODEL = {
+    "_target_": "raccoon.model.network.RaccoonNet",
+    "backbone": {"_target_": "raccoon.model.backbones.resnet.ResNet", "_partial_": True, "blocks": 2, "channels": 32},
+    "head": {"_target_": "raccoon.model.heads.outcomes6.Outcomes6", "_partial_": True},
+    "policy": False,
+}
+_GNUBG = {"_target_": "raccoon.play.player.EnginePlayer", "engine": {"_target_": "raccoon.engine.gnubg.GnubgEngine"}}
+_OVERHEAD = 1.2
+_ARENA_GAMES_PER_SECOND = 12.0
+
+
+class _Timed(NetEngine):
+    """Adds up the processor time of its forward passes (encoding included)."""
+
+    seconds = 0.0
+
+    def _run(self, boards: Boards) -> Any:
+        began = time.process_time()
+        out = super()._run(boards)
+        self.seconds += time.process_time() - began
+        return out
+
+
+def rows(games: int = 256, arena_games: int = 48) -> list[dict[str, Any]]:
+    """``path``, ``measured``, ``unit``, ``bound``: decisions a second of one core, games a second of two."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        net = build_net(_MODEL, Encoder())
+        return [_static_play(net, games), _arena(net, arena_games)]
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _static_play(net: RaccoonNet, games: int) -> dict[str, Any]:
+    player = EnginePlayer(_Timed(net))
+    play_games((player, player), np.arange(4), 1)  # compiles the kernels
+    player = EnginePlayer(engine := _Timed(net))
+    began = time.process_time()
+    result = play_games((player, player), np.arange(games), 1, turn_cap=60)
+    seconds = time.process_time() - began
+    decisions = int(result.rolls.sum())
+    return {
+        "path": "static play, 256 games, resnet2x32",
+        "measured": decisions / seconds,
+        "unit": "decisions/s",
+        "bound": decisions / (_OVERHEAD * engine.seconds),
+    }
+
+
+def _arena(net: RaccoonNet, games: int) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "net.pt"
+        artifact.save(path, net, {})
+        player = {
+            "_target_": "raccoon.play.player.EnginePlayer",
+            "engine": {"_target_": "raccoon.engine.net.NetEngine.load", "path": str(path)},
+        }
+        job = {"player": player, "opponent": _GNUBG, "seed": 3, "plan": vars(MatchPlan(games))}
+        began = time.process_time()
+        match_shard(job, 0)
+        seconds = time.process_time() - began
+    return {
+        "path": "VR arena, resnet2x32 v GNUBG 0-ply, luck on",
+        "measured": 2 * games / seconds,
+        "unit": "games/s on 2 cores",
+        "bound": _ARENA_GAMES_PER_SECOND,
+    }
+
+
+if __name__ == "__main__":
+    for row in rows():
+        print(f"{row['path']:<46}{row['measured']:>10,.1f} {row['unit']:<20} bound {row['bound']:,.1f}")
