@@ -28,6 +28,7 @@ __all__ = [
     "position_id",
     "position_key",
     "position_keys",
+    "side_bits",
     "to_xgid",
     "unique_boards",
 ]
@@ -42,20 +43,21 @@ _FAULTS = (
 
 
 @njit(cache=True, nogil=True)
+def side_bits(side: NDArray[np.int8]) -> tuple[np.uint64, np.uint64]:
+    """The key bits of one side's 25 numbers, from the low bit on, and how many there are (25 + its checkers)."""
+    bits, used = np.uint64(0), np.uint64(0)
+    for i in range(25):
+        n = np.uint64(side[i])
+        bits |= ((np.uint64(1) << n) - np.uint64(1)) << used
+        used += n + np.uint64(1)
+    return bits, used
+
+
+@njit(cache=True, nogil=True)
 def key_words(board: NDArray[np.int8]) -> tuple[np.uint64, np.uint64]:
     """Bits 0..63 and 64..79 of the key of one valid ``int8[2, 25]`` board."""
-    first, second = np.uint64(0), np.uint64(0)
-    used = np.uint64(0)
-    for i in range(25):
-        n = np.uint64(board[0, i])
-        first |= ((np.uint64(1) << n) - np.uint64(1)) << used
-        used += n + np.uint64(1)
-    length = used
-    used = np.uint64(0)
-    for i in range(25):
-        n = np.uint64(board[1, i])
-        second |= ((np.uint64(1) << n) - np.uint64(1)) << used
-        used += n + np.uint64(1)
+    first, length = side_bits(board[0])
+    second, _ = side_bits(board[1])
     return first | (second << length), second >> (np.uint64(64) - length)
 
 

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
+import importlib
 from dataclasses import replace
 from typing import Any
 
-import gnubg_nn
 import numpy as np
 import pytest
 
@@ -22,6 +22,8 @@ from raccoon.env.codec import (
     unique_boards,
 )
 from raccoon.env.movegen import afterstates_all_rolls
+
+gnubg_nn: Any = importlib.import_module("gnubg_nn")  # its members are made at run time
 
 TURNED = "XGID=-A-Bb-DBB---bBa---bcbbaA-A:0:0:-1:00:4:0:0:0:8"
 ROLLED = "XGID=-aa---EBB---dDa--c-e----B-:0:0:1:16:0:0:3:0:8"

@@ -16,12 +16,12 @@ def test_actions_masks_and_results_are_openspiels() -> None:
     rng = np.random.default_rng(3)
     states = [state for _ in range(3) for state in random_playout(rng) if not state.is_terminal()]
     views = [view(state) for state in states]
-    boards, dice = np.stack([here.board for here in views]), [here.dice for here in views]
+    boards, dice = np.stack([here.board for here in views]), np.array([here.dice for here in views])
     mid = np.array([here.mid_doubles for here in views])
     mask = legal_mask(boards, dice, mid)
     ids, offsets = legal_actions(boards, dice, mid)
     rows = np.repeat(np.arange(len(views)), np.diff(offsets))
-    after, again = apply_actions(boards[rows], np.array(dice)[rows], ids, mid[rows])
+    after, again = apply_actions(boards[rows], dice[rows], ids, mid[rows])
     assert mid.any()
     assert again.any()
     for row, (state, here) in enumerate(zip(states, views, strict=True)):
