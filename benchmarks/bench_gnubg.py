@@ -1,7 +1,7 @@
 """GNUBG: evaluations for labels and the 21-roll sweep behind luck, beside the bare calls of its bindings.
 
 GNUBG remembers what it has evaluated, so every measurement gets boards of its own, and the two sides of a comparison take
-turns on slices of them. Seconds are processor time, so that other work on the machine matters little.
+turns on slices of them. Medians of processor time, so that other work on the machine matters little.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from raccoon.testing import sample_boards
 _SLICE = 1024
 
 
-def rows(boards: int = 24_000, sweeps: int = 400) -> list[dict[str, Any]]:
+def rows(boards: int = 40_000, sweeps: int = 400) -> list[dict[str, Any]]:
     """Rates per second on one core: ``path``, ``measured``, ``unit``, ``bound`` (90% of the bare calls in this run)."""
     pool = np.unique(sample_boards(boards + sweeps, seed=77), axis=0)
     pool = pool[np.random.default_rng(1).permutation(len(pool))]
     engine = GnubgEngine(0)
+    engine.probs6(pool[:2])
     engine.roll_values(pool[:2])
     bare, ours = _rates(_bare_values, engine.probs6, pool[sweeps:], _SLICE)
     bare_sweeps, our_sweeps = _rates(_bare_sweeps, engine.roll_values, pool[:sweeps], 10)
@@ -36,16 +37,15 @@ def rows(boards: int = 24_000, sweeps: int = 400) -> list[dict[str, Any]]:
 
 
 def _rates(bare: Callable[[Any], Any], ours: Callable[[Boards], Any], boards: Boards, size: int) -> tuple[float, float]:
-    seconds, done = [0.0, 0.0], [0, 0]
-    for at, start in enumerate(range(0, len(boards), size)):
+    seconds: tuple[list[float], list[float]] = ([], [])
+    for at, start in enumerate(range(0, len(boards) - size + 1, size)):
         part = boards[start : start + size]
         which = at % 2
         given = part if which else part.tolist()
         begin = time.process_time()
         (ours if which else bare)(given)
-        seconds[which] += time.process_time() - begin
-        done[which] += len(part)
-    return done[0] / seconds[0], done[1] / seconds[1]
+        seconds[which].append(time.process_time() - begin)
+    return size / float(np.median(seconds[0])), size / float(np.median(seconds[1]))
 
 
 def _bare_values(boards: list[Any]) -> None:

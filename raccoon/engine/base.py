@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from raccoon.contracts import OUTCOME_POINTS, Boards, RaccoonError
@@ -94,12 +95,21 @@ def six_from_five(probs5: NDArray[np.floating]) -> NDArray[np.float64]:
 
     Differences, clipped at 0 and renormalised: evaluators give slightly inconsistent numbers now and then.
     """
-    five = np.asarray(probs5, np.float64)
-    six = np.empty((len(five), 6))
-    six[:, [0, 1]] = five[:, [0, 1]] - five[:, [1, 2]]
-    six[:, 2] = five[:, 2]
-    six[:, 3] = 1.0 - five[:, 0] - five[:, 3]
-    six[:, 4] = five[:, 3] - five[:, 4]
-    six[:, 5] = five[:, 4]
-    np.maximum(six, 0.0, out=six)
-    return six / six.sum(axis=1, keepdims=True)
+    six = np.empty((len(probs5), 6))
+    _exclusive(np.ascontiguousarray(probs5, np.float64), six)
+    return six
+
+
+@njit(cache=True, nogil=True)
+def _exclusive(five: NDArray[np.float64], six: NDArray[np.float64]) -> None:
+    for row in range(len(five)):
+        win, gammon, backgammon, lost_gammon, lost_backgammon = five[row]
+        six[row, 0] = max(win - gammon, 0.0)
+        six[row, 1] = max(gammon - backgammon, 0.0)
+        six[row, 2] = max(backgammon, 0.0)
+        six[row, 3] = max(1.0 - win - lost_gammon, 0.0)
+        six[row, 4] = max(lost_gammon - lost_backgammon, 0.0)
+        six[row, 5] = max(lost_backgammon, 0.0)
+        total = six[row].sum()
+        for i in range(6):
+            six[row, i] /= total

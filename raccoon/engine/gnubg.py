@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import importlib
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from types import ModuleType
 from typing import Any, Literal
@@ -37,7 +37,7 @@ _SIDES = np.dtype([("other", "V25"), ("mine", "V25")])
 _TO_POINTS = np.array([2.0, 1.0, 1.0, -1.0, -1.0])
 
 NativeBoard = tuple[Sequence[int], Sequence[int]]
-Evaluate = Callable[[list[NativeBoard]], list[tuple[float, ...]]]
+Evaluate = Callable[[list[NativeBoard]], Iterator[tuple[float, ...]]]
 
 
 class GnubgEngine(EngineBase):
@@ -92,14 +92,14 @@ class GnubgEngine(EngineBase):
             raise RaccoonError(f"boards: row {int(np.flatnonzero(terminal_points(boards))[0])} is finished, no roll is left to play")
         children = _chosen(unfinished)
         self.evaluations += len(children)
-        values[native] = (1.0 - _rows(self._evaluate(children)) @ _TO_POINTS).reshape(-1, len(ROLLS))
+        values[native] = (1.0 - _rows(self._evaluate(children), len(children)) @ _TO_POINTS).reshape(-1, len(ROLLS))
         return values
 
     def _probs5(self, live: Boards) -> NDArray[np.float64]:
         out = np.empty((len(live), 5))
         for start in range(0, len(live), _CHUNK):
             part = live[start : start + _CHUNK]
-            out[start : start + len(part)] = _rows(self._evaluate(_native_boards(part)))
+            out[start : start + len(part)] = _rows(self._evaluate(_native_boards(part)), len(part))
         return out
 
     def _probs6(self, live: Boards) -> NDArray[np.float64]:
@@ -174,8 +174,9 @@ def _native_boards(boards: Boards) -> list[NativeBoard]:
     return sides.tolist()
 
 
-def _rows(probs: list[tuple[float, ...]]) -> NDArray[np.float64]:
-    return np.fromiter(itertools.chain.from_iterable(probs), np.float64, 5 * len(probs)).reshape(-1, 5)
+def _rows(probs: Iterator[tuple[float, ...]], count: int) -> NDArray[np.float64]:
+    """``float64[count, 5]``; no list in between, so that each tuple is freed while it is still in the processor's cache."""
+    return np.fromiter(itertools.chain.from_iterable(probs), np.float64, 5 * count).reshape(-1, 5)
 
 
 def _chosen(boards: Boards) -> list[NativeBoard]:
@@ -195,7 +196,7 @@ def _chosen(boards: Boards) -> list[NativeBoard]:
 
 def _nn(ply: int) -> Evaluate:
     probabilities = _module("nn").probabilities
-    return lambda boards: [probabilities(board, ply) for board in boards]
+    return lambda boards: map(probabilities, boards, itertools.repeat(ply))
 
 
 def _pruned(ply: int) -> Evaluate:
@@ -204,7 +205,7 @@ def _pruned(ply: int) -> Evaluate:
     cube = dict(gnubg.cube_info(1, -1, 0, 0, (0, 0), 0, 0)) | {"jacoby": 0, "gammonprice": ((1.0, 1.0), (1.0, 1.0))}
     context = gnubg.eval_context(0, ply, 1, 1, 0.0)
     # this binding reads lists and tuples only: anything else with a length ends the process
-    return lambda boards: [gnubg.evaluate([list(other), list(mine)], cube, context)[:5] for other, mine in boards]
+    return lambda boards: (gnubg.evaluate([list(other), list(mine)], cube, context)[:5] for other, mine in boards)
 
 
 def _module(package: str) -> ModuleType:
