@@ -84,18 +84,21 @@ def luck_figures(games: Sample, seed: int) -> dict[str, Figure]:
 
 
 def cost_figures(played: Played) -> dict[str, Figure]:
-    """Rolls and core-seconds a game, the latter beside the old route's, evaluations, games stopped by the turn cap."""
+    """Rolls a game, seconds a game of one worker beside the old route's, evaluations, games stopped by the turn cap."""
     n = len(played.games)
-    seconds = played.core_seconds / n
-    return {
+    seconds = played.worker_seconds / n
+    figures = {
         "rolls_per_game": stats.mean_ci(played.rolls),
-        "core_seconds_per_game": Figure(seconds, n=n),
+        "seconds_per_game": Figure(seconds, n=n),
         "old_seconds_per_game": Figure(OLD_SECONDS_PER_GAME),
         "times_faster": Figure(OLD_SECONDS_PER_GAME / seconds),
         "evaluations_player": Figure(played.evaluations[0]),
         "evaluations_opponent": Figure(played.evaluations[1]),
         "capped_games": Figure(int(played.capped.sum()), n=n),
     }
+    if played.wall_seconds is not None:
+        figures["games_per_second"] = Figure(n / played.wall_seconds, n=n)
+    return figures
 
 
 def outcome_table(games: Sample) -> Sequence[Mapping[str, Any]]:

@@ -64,7 +64,8 @@ class MatchPlan:
 class Played:
     """Finished games: ``games, points, rolls int64[G]``, ``capped bool[G]``, ``luck float64[G]`` (None when off), all to player 0.
 
-    ``core_seconds`` is the time of the shards added up (start-up of workers and loading of players left out),
+    ``worker_seconds`` is the time of the shards added up (start-up of workers and loading of players left out);
+    ``wall_seconds`` that of this run from start to end, None when earlier shards were found and read;
     ``evaluations`` those of each side's engine (a player that plays itself counts once, under player 0).
     """
 
@@ -74,7 +75,8 @@ class Played:
     rolls: NDArray[np.int64]
     capped: NDArray[np.bool_]
     luck: NDArray[np.float64] | None
-    core_seconds: float
+    worker_seconds: float
+    wall_seconds: float | None
     evaluations: tuple[int, int]
 
 
@@ -98,6 +100,7 @@ def play_match(
         raise RaccoonError("opponent: this measurement needs one, for example opponent=gnubg0")
     job = {"player": dict(player), "opponent": dict(opponent), "seed": seed, "plan": vars(plan)}
     count = -(-plan.games // plan.shard_games)
+    fresh, began = not any(folder.glob("shard-*.npz")), time.perf_counter()
     shards = run_shards(executor, match_shard, job, count, folder, label)
     joined = {key: np.concatenate([shard[key] for shard in shards]) for key in ("games", "points", "rolls", "capped", "luck")}
     return Played(
@@ -107,7 +110,8 @@ def play_match(
         rolls=joined["rolls"],
         capped=joined["capped"],
         luck=joined["luck"] if plan.luck else None,
-        core_seconds=float(sum(shard["seconds"] for shard in shards)),
+        worker_seconds=float(sum(shard["seconds"] for shard in shards)),
+        wall_seconds=time.perf_counter() - began if fresh else None,
         evaluations=(int(sum(shard["evaluations"][0] for shard in shards)), int(sum(shard["evaluations"][1] for shard in shards))),
     )
 

@@ -1,6 +1,11 @@
 """The variance-reduced arena: the same result for any workers, batch and luck setting; resumable; honest intervals."""
 
 import csv
+import os
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -63,7 +68,7 @@ def test_report_and_files(tmp_path):
     assert figures["games_equivalent"].value == pytest.approx(figures["sd_ratio"].value ** 2)
     assert figures["mean_luck_t"].value == pytest.approx(luck.mean() / (luck.std(ddof=1) / np.sqrt(20)))
     assert figures["old_seconds_per_game"].value == 6.2
-    assert figures["core_seconds_per_game"].value < 6.2
+    assert figures["seconds_per_game"].value < 6.2
     assert figures["capped_games"].value == 0
     assert figures["evaluations_player"].value > 10_000
     assert sum(row["games"] for row in report.tables["outcomes"]) == 20
@@ -83,6 +88,8 @@ def test_interrupted_run_continues(tmp_path):
     (shards / "shard-000002.npz").write_bytes(b"half a sha")
     again = VRArena(HERE, games=12, shard_games=4, luck="off").run(GNUBG, RANDOM, tmp_path / "a", 3)
     assert again.figures["ppg_raw"] == first.figures["ppg_raw"]
+    assert "games_per_second" in first.figures
+    assert "games_per_second" not in again.figures  # most of the work was done before
     assert (shards / "shard-000000.npz").stat().st_mtime_ns == stamps["shard-000000.npz"]
     with pytest.raises(RaccoonError, match="another job"):
         VRArena(HERE, games=12, shard_games=4, luck="off").run(GNUBG, RANDOM, tmp_path / "a", 4)
@@ -160,6 +167,25 @@ def test_luck_switch_and_missing_opponent(tmp_path):
     assert [luck_switch(value) for value in ("gnubg0", "on", True, "off", False)] == [True, True, True, False, False]
     with pytest.raises(RaccoonError, match="opponent"):
         VRArena(HERE, games=1).run(GNUBG, None, tmp_path, 1)
+
+
+@pytest.mark.slow
+def test_a_killed_run_ends_like_one_that_was_not(tmp_path):
+    texts = []
+    for kill in (True, False):
+        folder = tmp_path / str(kill)
+        sizes = ["evaluator.games=24", "evaluator.shard_games=2", "evaluator.luck=off", "executor.workers=1", f"paths.run_dir={folder}"]
+        command = [sys.executable, "-m", "raccoon.cli.evaluate", "player=gnubg0", "opponent=random", *sizes]
+        if kill:
+            running = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            while running.poll() is None and len(list(folder.glob("shards/shard-*.npz"))) < 3:
+                time.sleep(0.01)
+            os.killpg(running.pid, signal.SIGKILL)
+            assert running.wait() == -signal.SIGKILL
+            assert not (folder / "report.json").exists()
+        subprocess.run(command, check=True, capture_output=True)
+        texts.append((folder / "games.csv").read_text())
+    assert texts[0] == texts[1]
 
 
 @pytest.mark.slow
