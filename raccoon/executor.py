@@ -12,6 +12,7 @@ import importlib.metadata
 import json
 import multiprocessing
 import os
+import threading
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
@@ -27,7 +28,7 @@ __all__ = ["Executor", "ProcessExecutor", "Shard", "fingerprint", "run_shards"]
 
 Shard = Callable[[Mapping[str, Any], int], dict[str, Any]]
 _LOST_LIMIT = 3
-_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+_ONE_THREAD: dict[str, str] = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 
 
 class Executor(Protocol):
@@ -70,7 +71,7 @@ class ProcessExecutor:
             context = multiprocessing.get_context("spawn")
             saved = {key: os.environ.get(key) for key in _ONE_THREAD}
             os.environ.update(_ONE_THREAD)
-            pool = futures.ProcessPoolExecutor(workers, mp_context=context)
+            pool = futures.ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_parent)
             try:
                 running = {pool.submit(shard, dict(job), index): index for index in waiting}
                 for done in futures.as_completed(running):
@@ -89,6 +90,18 @@ class ProcessExecutor:
                 pool.shutdown(wait=False, cancel_futures=True)
                 for key, value in saved.items():
                     os.environ.pop(key, None) if value is None else os.environ.__setitem__(key, value)
+
+
+def _end_with_parent() -> None:
+    """In a worker: leave as soon as the process that started it is gone, which SIGKILL gives no chance to say."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+
+        def watch() -> None:
+            parent.join()
+            os._exit(1)
+
+        threading.Thread(target=watch, name="raccoon-parent", daemon=True).start()
 
 
 def fingerprint(job: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -155,3 +156,33 @@ def test_fingerprints_follow_the_job() -> None:
 def test_workers_below_zero_are_refused() -> None:
     with pytest.raises(RaccoonError, match=r"executor\.workers=-1"):
         ProcessExecutor(-1)
+
+
+_LEADER = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from test_executor import waits
+from raccoon.executor import ProcessExecutor
+
+if __name__ == "__main__":
+    list(ProcessExecutor(1, progress=False).map(waits, {}, [0], "test"))
+"""
+
+
+def waits(job: Mapping[str, Any], index: int) -> dict[str, Any]:
+    print(os.getpid(), flush=True)
+    time.sleep(60)
+    return {}
+
+
+def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
+    script = tmp_path / "leader.py"
+    script.write_text(_LEADER)
+    with subprocess.Popen([sys.executable, str(script), str(HERE)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as leader:
+        assert leader.stdout is not None
+        worker = int(leader.stdout.readline())
+        leader.kill()
+    deadline = time.monotonic() + 20
+    while Path(f"/proc/{worker}").exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not Path(f"/proc/{worker}").exists()
