@@ -195,7 +195,7 @@ def notes(benchmark: Benchmark, settings: Settings) -> list[str]:
 
 def _measured(folder: str) -> Figure:
     figures = report.read(folder).figures
-    for name in ("vr_ppg", "ppg", "raw_ppg"):
+    for name in ("ppg_vr", "ppg_raw"):
         if name in figures:
             return figures[name]
     raise RaccoonError(f"evaluator.measured={folder}: its report has no points per game; give the run folder of an arena")

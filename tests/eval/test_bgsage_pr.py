@@ -224,7 +224,7 @@ def test_some_games_only(tmp_path: Path, gnubg: tuple[Report, Path]) -> None:
 
 def test_measured_points_stand_beside_the_predicted(tmp_path: Path) -> None:
     arena = tmp_path / "arena"
-    report.write(Report("vr_arena", "a", "b", 1, 1.0, figures={"vr_ppg": Figure(0.5, 0.4, 0.6, 100)}), arena)
+    report.write(Report("vr_arena", "a", "b", 1, 1.0, figures={"ppg_vr": Figure(0.5, 0.4, 0.6, 100)}), arena)
     result = BGSagePR(HERE, measured=str(arena), bootstrap=50).run(GNUBG, RANDOM, tmp_path / "run", 1)
     rows = result.tables["Points per game against the opponent"]
     assert [row["ppg"].value for row in rows] == [result.figures["predicted_ppg"].value, 0.5]
