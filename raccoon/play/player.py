@@ -38,7 +38,7 @@ class EnginePlayer:
         self.engine = engine
         self.search: Search = StaticSearch() if search is None else search
         self.checkpoint = checkpoint
-        self.name = name or (engine.name if isinstance(self.search, StaticSearch) else f"{engine.name}+{self.search.name}")
+        self.name = name or (engine.name if self.search.name == "static" else f"{engine.name}+{self.search.name}")
 
     def choose(self, turns: Turns) -> NDArray[np.int64]:
         """See ``Player.choose``. Raises RaccoonError naming the player when the values are unusable."""

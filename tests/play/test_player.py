@@ -12,6 +12,7 @@ from raccoon.env.board import START
 from raccoon.env.movegen import enumerate_turns
 from raccoon.play import EnginePlayer
 from raccoon.play.player import best_children
+from raccoon.search import StaticSearch
 
 ROWS = st.lists(st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=1, max_size=6), min_size=1, max_size=6)
 
@@ -53,6 +54,7 @@ def test_names_and_cube():
         def values(self, turns, engine):
             return SearchResult(np.zeros(len(turns.children)), np.ones(len(turns.children), bool), 0)
 
+    assert EnginePlayer(RandomEngine(1), StaticSearch("greedy")).name == "random1+static-greedy"
     assert EnginePlayer(RandomEngine(1), Deep()).name.endswith("+deep")
     boards = np.repeat(START[None], 2, 0)
     assert not player.double(boards, Cubes.centred(2)).any()
