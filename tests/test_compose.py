@@ -46,6 +46,7 @@ def overrides(tiny_checkpoint: Path, tmp_path: Path) -> Callable[[str, str], lis
         ("data", "relabel"): [f"data.source.folder={tmp_path}"],
         ("data", "wildbg"): [f"data.source.files=[{tmp_path / 'a.csv'}]"],
         ("engine", "net"): [f"player.engine.path={tiny_checkpoint}"],
+        ("engine", "composite"): [f"player.engine.rest.path={tiny_checkpoint}"],
     }
     for side in ("player", "opponent"):
         for option in ("checkpoint", "static"):
