@@ -7,6 +7,7 @@ its worker is run again. Results are kept as ``.npz`` files, so that an interrup
 from __future__ import annotations
 
 import concurrent.futures as futures
+import contextlib
 import hashlib
 import importlib.metadata
 import json
@@ -27,6 +28,9 @@ from raccoon.files import read_json, write_arrays, write_json
 __all__ = ["Executor", "ProcessExecutor", "Shard", "fingerprint", "run_shards"]
 
 Shard = Callable[[Mapping[str, Any], int], dict[str, Any]]
+DEFAULT_NET = Path(__file__).parent / "assets" / "default.pt"
+"""The network behind the path ``default``."""
+
 _LOST_LIMIT = 3
 _ONE_THREAD: dict[str, str] = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 
@@ -105,15 +109,31 @@ def _end_with_parent() -> None:
 
 
 def fingerprint(job: Mapping[str, Any]) -> str:
-    """16 hex digits that name a job: its config and the versions of what computes it."""
+    """16 hex digits that name a job: its config, the content of the files it names, the versions of what computes it."""
     versions = {}
     for package in ("raccoon", "gnubg-nn", "gnubg", "bgsage"):
         try:
             versions[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
             continue
-    text = json.dumps({"job": job, "versions": versions}, sort_keys=True, default=str)
+    text = json.dumps({"job": job, "versions": versions, "files": dict(_files(job))}, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _files(node: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """Digests of the files that a config names: a checkpoint that was replaced makes it another job."""
+    if isinstance(node, Mapping):
+        for name, value in node.items():
+            yield from _files(value, str(name))
+    elif isinstance(node, list | tuple):
+        for value in node:
+            yield from _files(value, key)
+    elif isinstance(node, str) and node:
+        path = DEFAULT_NET if (key, node) == ("path", "default") else Path(node)
+        with contextlib.suppress(OSError, ValueError):  # most strings name no file
+            if path.is_file():
+                with open(path, "rb") as handle:
+                    yield node, hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 def run_shards(

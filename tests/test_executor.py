@@ -153,6 +153,16 @@ def test_fingerprints_follow_the_job() -> None:
     assert len(fingerprint({})) == 16
 
 
+def test_a_replaced_checkpoint_makes_another_job(tmp_path: Path) -> None:
+    net = tmp_path / "net.pt"
+    net.write_bytes(b"first")
+    job = {"player": {"engine": {"path": str(net)}}, "seed": 1}
+    before = fingerprint(job)
+    assert fingerprint(job) == before
+    net.write_bytes(b"second")
+    assert fingerprint(job) != before
+
+
 def test_workers_below_zero_are_refused() -> None:
     with pytest.raises(RaccoonError, match=r"executor\.workers=-1"):
         ProcessExecutor(-1)
