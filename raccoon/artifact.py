@@ -10,8 +10,6 @@ from __future__ import annotations
 import importlib.metadata
 import io
 import json
-import pickle
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -29,6 +27,7 @@ __all__ = ["FORMAT", "VERSION", "header", "load", "restore", "save"]
 
 FORMAT = "raccoon-net"
 VERSION = 1
+_ZIP = b"PK\x03\x04"
 _KEYS = ("format", "version", "model", "encoder", "layout", "channels")
 
 
@@ -123,20 +122,17 @@ def _lightning_weights(content: Mapping[str, Any]) -> dict[str, Tensor] | None:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
+        with open(path, "rb") as handle:
+            zipped = handle.read(4) == _ZIP
+        content = torch.load(path, map_location="cpu", weights_only=True) if zipped else None
     except FileNotFoundError as error:
         raise RaccoonError(f"{path}: no such checkpoint") from error
-    except (OSError, RuntimeError, EOFError, ValueError, KeyError, pickle.UnpicklingError, zipfile.BadZipFile) as error:
-        kind = "truncated" if _starts_like_zip(path) else "not a checkpoint"
-        raise RaccoonError(f"{path}: cannot be read as a checkpoint; it is {kind} or damaged") from error
+    except OSError as error:
+        raise RaccoonError(f"{path}: cannot be read ({error.strerror or error})") from error
+    except Exception as error:  # damaged bytes can fail anywhere inside the reader
+        raise RaccoonError(f"{path}: cannot be read as a checkpoint; it is truncated, damaged or of another program") from error
+    if not zipped:
+        raise RaccoonError(f"{path}: not a checkpoint (no torch file, or an empty one)")
     if not isinstance(content, dict):
         raise RaccoonError(f"{path}: not a checkpoint of this program (it holds a {type(content).__name__})")
     return content
-
-
-def _starts_like_zip(path: Path) -> bool:
-    try:
-        with open(path, "rb") as handle:
-            return handle.read(2) == b"PK"
-    except OSError:
-        return False

@@ -238,15 +238,11 @@ class Encoder:
         scale = "normalised" if self.normalize else "raw"
         return f"{self.n_channels} planes ({'+'.join(('base', *self.groups))}, {scale}, layout {self.layout_hash})"
 
-    def encode(
-        self, boards: Boards, dice: NDArray[Any] | None = None, mid_doubles: NDArray[Any] | None = None
-    ) -> NDArray[np.float32]:
+    def encode(self, boards: Boards, dice: NDArray[Any] | None = None, mid_doubles: NDArray[Any] | None = None) -> NDArray[np.float32]:
         """Planes ``float32[N, C, 2, 12]``; see ``encode``."""
         return encode(boards, dice, mid_doubles, self.channels, self.normalize)
 
-    def encode_flat(
-        self, boards: Boards, dice: NDArray[Any] | None = None, mid_doubles: NDArray[Any] | None = None
-    ) -> NDArray[np.float32]:
+    def encode_flat(self, boards: Boards, dice: NDArray[Any] | None = None, mid_doubles: NDArray[Any] | None = None) -> NDArray[np.float32]:
         """Flat form ``float32[N, F]``; see ``encode_flat``."""
         return encode_flat(boards, dice, mid_doubles, self.channels, self.normalize)
 

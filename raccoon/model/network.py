@@ -51,6 +51,12 @@ class RaccoonNet(nn.Module):
         seed: int = 0,
     ) -> None:
         super().__init__()
+        self.config: dict[str, Any] = {
+            "_target_": "raccoon.model.network.RaccoonNet",
+            "backbone": _node(backbone),
+            "head": _node(head),
+            "policy": policy,
+        }
         self.encoder = encoder
         self.backbone = backbone(encoder)
         self.neck = Neck(self.backbone.shape, planes=1)
@@ -58,12 +64,6 @@ class RaccoonNet(nn.Module):
         self.hidden = None if self.neck.flat else nn.Linear(self.neck.width, _VALUE_WIDTH)
         self.head = head(self.neck.width if self.hidden is None else _VALUE_WIDTH)
         self.policy = Policy(self.backbone.shape) if policy else None
-        self.config: dict[str, Any] = {
-            "_target_": "raccoon.model.network.RaccoonNet",
-            "backbone": _node(backbone),
-            "head": _node(head),
-            "policy": policy,
-        }
         self.initialise(seed)
 
     @property
