@@ -116,7 +116,9 @@ def fingerprint(job: Mapping[str, Any]) -> str:
             versions[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
             continue
-    text = json.dumps({"job": job, "versions": versions, "files": dict(_files(job))}, sort_keys=True, default=str)
+    named = dict(_files(job))
+    content = {"job": job, "versions": versions, **({"files": named} if named else {})}
+    text = json.dumps(content, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
