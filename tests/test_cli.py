@@ -158,3 +158,30 @@ def test_an_arena_killed_in_the_middle_continues_and_gives_the_same_result(tmp_p
     (folder,) = (tmp_path / "runs").glob("evaluate/*/*")
     one, two = (json.loads((where / "report.json").read_text())["figures"] for where in (tmp_path / "whole", folder))
     assert one["ppg_raw"] == two["ppg_raw"]
+
+
+def experiments() -> list[tuple[str, str]]:
+    """(program, experiment) for each file of the group; its comment says so when it belongs to evaluate.py."""
+    files = sorted((ROOT / "conf" / "experiment").glob("*.yaml"))
+    return [("evaluate.py" if "# evaluate.py:" in path.read_text(encoding="utf-8") else "train.py", path.stem) for path in files]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("program", "experiment"), experiments())
+def test_every_experiment_runs_fast(tmp_path: Path, program: str, experiment: str) -> None:
+    runtime = ["runtime=cpu"] if program == "train.py" else []
+    done = python(tmp_path, str(ROOT / program), f"experiment={experiment}", "debug=fast", *runtime, "paths.run_dir=mine")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "mine" / "report.json").exists()
+
+
+@pytest.mark.slow
+def test_a_sweep_over_heads_and_encodings_makes_four_separate_runs(tmp_path: Path) -> None:
+    overrides = ("model=resnet2x32", "model/head=scalar,outcomes6", "encoder=base,all", "debug=fast")
+    done = python(tmp_path, str(ROOT / "train.py"), "-m", *overrides)
+    assert done.returncode == 0, done.stderr
+    reports = sorted((tmp_path / "runs" / "multirun" / "train").glob("*/*/*/report.json"))
+    assert [path.parent.name for path in reports] == ["0", "1", "2", "3"]
+    configs = {(path.parent / "config.yaml").read_text() for path in reports}
+    assert len(configs) == 4
+    assert all((path.parent / "net.pt").exists() for path in reports)
