@@ -63,6 +63,7 @@ class Distillation(pl.LightningModule):
         self.meta: dict[str, Any] = {}
         self._ema = None if ema_decay is None else Ema(net, ema_decay)
         self._total_steps = 1
+        self._loss_sum, self._batches = torch.zeros(()), 0
         self._sums: Tensor = torch.zeros(len(_SUMS), dtype=torch.float64)
 
     @property
@@ -83,19 +84,36 @@ class Distillation(pl.LightningModule):
         """Move the average to the device of the network."""
         if self._ema is not None:
             self._ema.to(self.device)
-        self._sums = self._sums.to(self.device)
+        self._sums, self._loss_sum = self._sums.to(self.device), self._loss_sum.to(self.device)
 
     def on_train_start(self) -> None:
         """Learn the length of the run: not when the optimiser is made, because asking then opens the data before Lightning
         has restored its place in it. The factor of the first step does not depend on the length."""
         self._total_steps = int(self.trainer.estimated_stepping_batches)
+        if self.trainer.limit_val_batches and not sum(self.trainer.num_val_batches):
+            raise RaccoonError("data.holdout: no game of this set is held out, so no epoch could be judged; raise it or use more games")
+
+    def on_train_epoch_start(self) -> None:
+        """Start the mean of the training loss (of an epoch that a continued run enters in its middle: of the rest)."""
+        self._loss_sum, self._batches = torch.zeros((), device=self.device), 0
 
     def training_step(self, batch: tuple[Tensor, Tensor], batch_idx: int) -> Tensor:
         """Loss of one batch."""
         boards, probs6 = batch
         losses = value_losses(self.net, _prepare(self.net, boards), probs6, self.arm, self.equity_weight)
-        self.log("train/loss", losses.total.detach(), on_step=True, on_epoch=True, batch_size=len(boards))
+        self._loss_sum += losses.total.detach()
+        self._batches += 1
+        if self.trainer.is_last_batch or self.global_step % self.trainer.log_every_n_steps == 0:
+            self._log_loss(losses.total.detach(), len(boards))
         return losses.total
+
+    def _log_loss(self, loss: Tensor, rows: int) -> None:
+        """Log now and then only: Lightning's bookkeeping of a figure costs more than a small network's forward pass."""
+        if not torch.isfinite(loss):
+            raise RaccoonError(f"the loss is {loss.item()} at step {self.global_step}: lower trainer.lr (or set trainer.gradient_clip)")
+        self.log("train/loss_step", loss, on_step=True, on_epoch=False, batch_size=rows)
+        if self.trainer.is_last_batch:
+            self.log("train/loss", self._loss_sum / self._batches, on_step=False, on_epoch=True, batch_size=1, sync_dist=True)
 
     def optimizer_step(self, *args: Any, **kwargs: Any) -> None:
         """Step, then average: here, so that a checkpoint taken right after a batch holds both."""

@@ -42,7 +42,7 @@ class History(Callback):
             "seconds": round(time.monotonic() - self._started, 3),
         }
         logged = {name: float(value) for name, value in trainer.callback_metrics.items() if not name.endswith("_step")}
-        row |= {name.removesuffix("_epoch"): value for name, value in sorted(logged.items())}
+        row |= dict(sorted(logged.items()))
         self.rows.append(row)
         if trainer.is_global_zero:
             write_text(self.folder / "metrics.csv", _csv(self.rows))

@@ -15,10 +15,11 @@ import lightning.pytorch as pl
 import torch
 from lightning.pytorch.callbacks import Callback, RichProgressBar, Timer
 
+from raccoon import artifact
 from raccoon.build import build
 from raccoon.contracts import RaccoonError
 from raccoon.env.encoder import Encoder
-from raccoon.model import build_net
+from raccoon.model import RaccoonNet, build_net
 from raccoon.rng import torch_seed
 from raccoon.runs import Run
 from raccoon.train import final
@@ -26,7 +27,7 @@ from raccoon.train.checkpoints import AtomicCheckpointIO, checkpoint_callbacks, 
 from raccoon.train.history import History
 from raccoon.train.loggers import finish, run_ids
 
-__all__ = ["train"]
+__all__ = ["quiet_trainer", "train"]
 
 log = logging.getLogger(__name__)
 _LOG_STEPS = 50
@@ -42,15 +43,17 @@ def train(cfg: Mapping[str, Any], run: Run) -> Path:
     encoder = build(cfg["encoder"], "encoder")
     if not isinstance(encoder, Encoder):
         raise RaccoonError(f"encoder: expected a raccoon.env.encoder.Encoder, got {type(encoder).__name__}")
-    net = build_net(cfg["model"], encoder, seed=torch_seed(cfg["seed"], "network"))
+    net = _network(cfg, encoder)
     module = build(cfg["trainer"], "trainer", net=net)
     data = build(cfg["data"], "data")
+    if getattr(data, "holdout", None) == 0:
+        raise RaccoonError("data.holdout=0: the best epoch is chosen on held-out games; give a share above 0")
     evaluators = final.build_evaluators(cfg)
     module.meta = _meta(cfg)
     parameters = sum(parameter.numel() for parameter in net.parameters())
     log.info("%s parameters, %s, arm %s", f"{parameters:,}", encoder.describe(), getattr(module, "arm", "-"))
     history = History(run.dir)
-    with _narrow_warnings():
+    with quiet_trainer():
         try:
             trainer = _trainer(cfg, run, module, history)
             trainer.fit(module, datamodule=data, ckpt_path=_continue_from(run), weights_only=True)
@@ -59,6 +62,20 @@ def train(cfg: Mapping[str, Any], run: Run) -> Path:
         finally:
             finish()
     return final.finish(cfg, run, module, history.rows, evaluators)
+
+
+def _network(cfg: Mapping[str, Any], encoder: Encoder) -> RaccoonNet:
+    """The network of ``cfg``: fresh weights from the seed, or those of the checkpoint ``init`` of the same architecture."""
+    net = build_net(cfg["model"], encoder, seed=torch_seed(cfg["seed"], "network"))
+    if cfg.get("init") is not None:
+        start, _ = artifact.load(cfg["init"], encoder)
+        try:
+            net.load_state_dict(start.state_dict())
+        except RuntimeError as error:
+            why = " ".join(str(error).split())[:300]
+            raise RaccoonError(f"init={cfg['init']}: holds another architecture than model: {why}") from error
+        log.info("weights start from %s", cfg["init"])
+    return net
 
 
 def _trainer(cfg: Mapping[str, Any], run: Run, module: Any, history: History) -> pl.Trainer:
@@ -124,7 +141,7 @@ def _meta(cfg: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def _narrow_warnings() -> Iterator[None]:
+def quiet_trainer() -> Iterator[None]:
     """Silence, here only, messages that are about choices made on purpose."""
     with warnings.catch_warnings():
         for message in (
@@ -132,6 +149,7 @@ def _narrow_warnings() -> Iterator[None]:
             r".*Checkpoint directory .* exists and is not empty.*",  # a continued run writes where it wrote before
             r".*does not have many workers.*",  # the loader prefetches by thread; decoding releases the GIL
             r".*(is smaller than the logging interval).*",  # small sets
+            r".*Total length of .* across ranks is zero.*",  # refused with a better message
             r".*GPU available but not used.*",  # runtime=cpu says so
             r".*Experiment logs directory .* exists and is not empty.*",
         ):

@@ -149,6 +149,20 @@ def test_a_bad_setting_of_the_runtime_is_named(make_config, tmp_path):
         train(config, open_at(tmp_path / "run", config))
 
 
+def test_a_loss_that_is_no_number_stops_the_run(make_config, tmp_path):
+    config = make_config(lr=1e30, gradient_clip=None)
+    with pytest.raises(RaccoonError, match=r"loss is .* lower trainer\.lr"):
+        train(config, open_at(tmp_path / "run", config))
+
+
+@pytest.mark.parametrize("holdout", [0, 0.0001])
+def test_a_set_without_held_out_games_is_refused(make_config, tmp_path, holdout):
+    config = make_config()
+    config["data"]["holdout"] = holdout
+    with pytest.raises(RaccoonError, match=r"data\.holdout"):
+        train(config, open_at(tmp_path / "run", config))
+
+
 def test_a_broken_checkpoint_is_named(make_config, tmp_path):
     config = make_config()
     run = open_at(tmp_path / "run", config, resumed=True)

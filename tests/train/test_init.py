@@ -1,0 +1,36 @@
+"""``init``: training starts from the weights of a checkpoint, of the same encoding and architecture only."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from raccoon import artifact
+from raccoon.contracts import RaccoonError
+from raccoon.env.encoder import Encoder
+from raccoon.train.run import _network
+
+
+def test_weights_start_from_the_checkpoint_named_by_init(make_config, tmp_path):
+    config = make_config()
+    encoder = Encoder(config["encoder"].get("features"), config["encoder"].get("normalize", True))
+    first = _network({**config, "seed": 1}, encoder)
+    artifact.save(tmp_path / "net.pt", first, {})
+    other = _network({**config, "seed": 2}, encoder)
+    loaded = _network({**config, "seed": 2, "init": str(tmp_path / "net.pt")}, encoder)
+    name, weight = next(iter(first.state_dict().items()))
+    assert not torch.equal(other.state_dict()[name], weight)
+    for key, value in loaded.state_dict().items():
+        assert torch.equal(value, first.state_dict()[key]), key
+
+
+def test_another_architecture_or_encoding_is_refused(make_config, tmp_path):
+    config = make_config()
+    encoder = Encoder(config["encoder"].get("features"), config["encoder"].get("normalize", True))
+    artifact.save(tmp_path / "net.pt", _network(config, encoder), {})
+    wanted = {**config, "init": str(tmp_path / "net.pt")}
+    with pytest.raises(RaccoonError, match=r"init=.*another architecture"):
+        wider = {"_target_": "raccoon.model.backbones.mlp.MLP", "_partial_": True, "hidden": [7, 5]}
+        _network({**wanted, "model": {**config["model"], "backbone": wider}}, encoder)
+    with pytest.raises(RaccoonError, match="layout"):
+        _network(wanted, Encoder(features=["pip"]))
