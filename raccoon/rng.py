@@ -11,7 +11,7 @@ import zlib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["generator", "hash64", "torch_seed"]
+__all__ = ["generator", "hash64", "torch_seed", "uniform"]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _M1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -37,6 +37,11 @@ def hash64(seed: int, purpose: str, *index: ArrayLike) -> NDArray[np.uint64]:
         for part in index:
             state = _mix((state ^ np.atleast_1d(np.asarray(part)).astype(np.uint64)) * _GOLDEN + _GOLDEN)
     return state
+
+
+def uniform(hashes: NDArray[np.uint64]) -> NDArray[np.float64]:
+    """Hashes as numbers in [0, 1): their upper 53 bits, so that every value is exact."""
+    return (hashes >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def generator(seed: int, purpose: str, *index: int) -> np.random.Generator:

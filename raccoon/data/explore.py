@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, Cubes, Player, Turns
-from raccoon.env.codec import position_keys
-from raccoon.rng import hash64
+from raccoon.env.codec import position_words
+from raccoon.rng import hash64, uniform
 
 __all__ = ["ExploringPlayer"]
 
@@ -27,10 +27,9 @@ class ExploringPlayer:
     def choose(self, turns: Turns) -> NDArray[np.int64]:
         """See ``Player.choose``."""
         chosen = np.asarray(self.player.choose(turns), np.int64)
-        words = np.zeros((len(turns), 16), np.uint8)
-        words[:, :10] = position_keys(turns.boards)
-        words[:, 10:12] = turns.dice
-        low, high = words.view(np.uint64).T
+        low, high = position_words(turns.boards).T
+        dice = turns.dice.astype(np.uint64)
+        high = high | (dice[:, 0] << np.uint64(16)) | (dice[:, 1] << np.uint64(24))  # above the 80 bits of the position
         strays = uniform(hash64(self.seed, "explore", low, high)) < self.share
         anything = hash64(self.seed, "explore play", low, high) % np.diff(turns.offsets).astype(np.uint64)
         return np.where(strays, anything.astype(np.int64), chosen)
@@ -42,8 +41,3 @@ class ExploringPlayer:
     def take(self, boards: Boards, cubes: Cubes) -> NDArray[np.bool_]:
         """As the player."""
         return self.player.take(boards, cubes)
-
-
-def uniform(hashes: NDArray[np.uint64]) -> NDArray[np.float64]:
-    """Hashes as numbers in [0, 1)."""
-    return (hashes >> np.uint64(11)).astype(np.float64) * 2.0**-53

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, Step, Turns
-from raccoon.data.explore import uniform
 from raccoon.data.rows import SELFPLAY, SIBLING
 from raccoon.env.board import terminal_points
 from raccoon.env.codec import unique_boards
-from raccoon.rng import hash64
+from raccoon.rng import hash64, uniform
 
 __all__ = ["Positions", "Recorder"]
 

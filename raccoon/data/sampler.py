@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import RaccoonError
-from raccoon.data.explore import uniform
 from raccoon.data.rows import ROW
 from raccoon.data.store import PositionStore
-from raccoon.rng import generator, hash64
+from raccoon.rng import generator, hash64, uniform
 
 __all__ = ["RowOrder", "held_out"]
 

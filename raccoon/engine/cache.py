@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, RaccoonError
-from raccoon.env.codec import position_keys
+from raccoon.env.codec import position_words
 
 __all__ = ["BoardCache"]
 
@@ -40,10 +40,8 @@ class BoardCache:
         self._rows[slots] = rows[winners]
 
     def _locate(self, boards: Boards) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
-        """Keys ``uint64[N, 2]`` (the position key, padded) and their places in the table."""
-        padded = np.zeros((len(boards), 16), np.uint8)
-        padded[:, :10] = position_keys(boards)
-        keys = padded.view(np.uint64)
+        """Keys ``uint64[N, 2]`` and their places in the table."""
+        keys = position_words(boards)
         mixed = (keys[:, 0] * _M1) ^ ((keys[:, 1] + _M1) * _M2)
         mixed ^= mixed >> np.uint64(29)
         mixed *= _M2

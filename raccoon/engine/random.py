@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from raccoon.contracts import Boards
 from raccoon.engine.base import EngineBase
-from raccoon.env.codec import position_keys
-from raccoon.rng import hash64
+from raccoon.env.codec import position_words
+from raccoon.rng import hash64, uniform
 
 __all__ = ["RandomEngine"]
 
@@ -23,7 +23,4 @@ class RandomEngine(EngineBase):
         self.seed = seed
 
     def _value(self, live: Boards) -> NDArray[np.float64]:
-        words = np.zeros((len(live), 16), np.uint8)
-        words[:, :10] = position_keys(live)
-        low, high = words.view(np.uint64).T
-        return (hash64(self.seed, "random engine", low, high) >> np.uint64(11)).astype(np.float64) / 2.0**52 - 1.0
+        return 2.0 * uniform(hash64(self.seed, "random engine", *position_words(live).T)) - 1.0

@@ -28,6 +28,8 @@ __all__ = [
     "position_id",
     "position_key",
     "position_keys",
+    "position_words",
+    "row_keys",
     "side_bits",
     "to_xgid",
     "unique_boards",
@@ -69,6 +71,12 @@ def _write_keys(boards: NDArray[np.int8], out: NDArray[np.uint8]) -> None:
             out[row, byte] = np.uint8((low >> np.uint64(8 * byte)) & np.uint64(255))
         out[row, 8] = np.uint8(high & np.uint64(255))
         out[row, 9] = np.uint8((high >> np.uint64(8)) & np.uint64(255))
+
+
+@njit(cache=True, nogil=True)
+def _write_words(boards: NDArray[np.int8], out: NDArray[np.uint64]) -> None:
+    for row in range(boards.shape[0]):
+        out[row, 0], out[row, 1] = key_words(boards[row])
 
 
 @njit(cache=True, nogil=True)
@@ -139,6 +147,23 @@ def position_keys(boards: ArrayLike) -> NDArray[np.uint8]:
     out = np.empty((len(array), 10), np.uint8)
     _write_keys(array, out)
     return out
+
+
+def position_words(boards: ArrayLike) -> NDArray[np.uint64]:
+    """``uint64[N, 2]``: bits 0..63 and 64..79 of the keys of valid ``[N, 2, 25]`` boards, for hashing and comparing."""
+    array = as_boards(boards)
+    out = np.empty((len(array), 2), np.uint64)
+    _write_words(array, out)
+    return out
+
+
+def row_keys(row: ArrayLike, boards: ArrayLike) -> NDArray[np.bytes_]:
+    """``S14[N]``: one byte string for each pair of a row number (below 2**32) and a board.
+
+    Equal exactly for equal pairs; they sort by row, then by ascending position key.
+    """
+    head = np.asarray(row).astype(">u4").view(np.uint8).reshape(-1, 4)
+    return np.concatenate([head, position_keys(boards)], axis=1).view("S14").reshape(-1)
 
 
 def from_position_keys(keys: ArrayLike) -> Boards:

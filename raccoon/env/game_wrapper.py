@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.env.board import START
-from raccoon.env.codec import position_keys, unique_boards
+from raccoon.env.codec import row_keys, unique_boards
 from raccoon.env.half_moves import apply_actions, for_player, legal_actions
+from raccoon.env.movegen import ROLLS
 
 __all__ = [
     "CHANCE_ROLLS",
@@ -36,8 +37,8 @@ _POINT_WEIGHTS = np.array([1.0, 2.0, 3.0, 1.0])
 
 
 def _chance_rolls() -> NDArray[np.int8]:
-    pairs = [(a, b) for a in range(1, 7) for b in range(a + 1, 7)]
-    rolls = np.array([pair for pair in pairs for _ in range(2)] + [(a, a) for a in range(1, 7)], np.int8)
+    double = ROLLS[:, 0] == ROLLS[:, 1]
+    rolls = np.concatenate([np.repeat(ROLLS[~double], 2, axis=0), ROLLS[double]])
     rolls.setflags(write=False)
     return rolls
 
@@ -143,7 +144,7 @@ def turn_results(state: Any) -> Boards:
                 waiting.append(child)
     boards = _boards(sorted(results), 1 - mover)
     boards = boards[unique_boards(boards)[0]]
-    return boards[np.lexsort(position_keys(boards).T[::-1])]
+    return boards[np.argsort(row_keys(np.zeros(len(boards)), boards))]
 
 
 def play_turn(state: Any, child: ArrayLike) -> list[int]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, Cubes, RaccoonError
 from raccoon.engine.sage import sage_boards
 from raccoon.env.board import swap
-from raccoon.env.codec import position_keys
+from raccoon.env.codec import row_keys
 from raccoon.env.movegen import afterstates
 from raccoon.eval.benchmark import Benchmark, CheckerDecisions, CubeDecisions
 
@@ -194,15 +194,9 @@ def _probs(rows: Sequence[_Row]) -> NDArray[np.float64]:
     return np.array([row.numbers("probs", 5, -_SLACK, 1 + _SLACK) for row in rows], np.float64).reshape(-1, 5)
 
 
-def _words(boards: Boards) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
-    keys = position_keys(boards)
-    return keys[:, :8].copy().view(">u8")[:, 0].astype(np.uint64), keys[:, 8:].copy().view(">u2")[:, 0].astype(np.uint16)
-
-
 def key_order(children: Boards, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
     """``int64[M]``: candidates of each row in ascending position-key order."""
-    high, low = _words(children)
-    return np.lexsort((low, high, np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))))
+    return np.argsort(row_keys(np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)), children), kind="stable")
 
 
 def _check_legal(checker: CheckerDecisions, source: str) -> None:
@@ -213,19 +207,14 @@ def _check_legal(checker: CheckerDecisions, source: str) -> None:
         legal, bounds = afterstates(checker.boards, checker.dice)
     except ValueError as error:
         raise RaccoonError(f"{source}: a checker decision cannot be played: {error}") from error
-    high, low = _words(np.concatenate([legal, checker.children]))
-    row = np.concatenate([np.repeat(np.arange(len(checker)), np.diff(bounds)), checker.rows_of_candidates()])
-    listed = np.arange(len(row)) >= len(legal)
-    order = np.lexsort((listed, low, high, row))
-    same = np.zeros(len(row), bool)
-    after, before = order[1:], order[:-1]
-    same[1:] = (row[after] == row[before]) & (high[after] == high[before]) & (low[after] == low[before])
-    # In order, a legal listed candidate follows its twin from the generator and nothing else does.
-    fault = listed[order] & ~(same & ~np.concatenate([[False], listed[before]]))
+    rows = checker.rows_of_candidates()
+    listed = row_keys(rows, checker.children)
+    fault = ~np.isin(listed, row_keys(np.repeat(np.arange(len(checker)), np.diff(bounds)), legal))
+    fault[1:] |= listed[1:] == listed[:-1]  # candidates are in key order: equal ones are neighbours
     if fault.any():
-        at = int(order[fault][0])
-        board = checker.children[at - len(legal)]
+        at = int(np.flatnonzero(fault)[0])
+        row, board = rows[at], checker.children[at]
         raise RaccoonError(
-            f"{source}: decision {checker.keys[row[at]]}: candidate {sage_boards(swap(board[None]))[0].tolist()} "
-            f"is listed twice or is no legal result of {checker.dice[row[at]].tolist()}"
+            f"{source}: decision {checker.keys[row]}: candidate {sage_boards(swap(board[None]))[0].tolist()} "
+            f"is listed twice or is no legal result of {checker.dice[row].tolist()}"
         )

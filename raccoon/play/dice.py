@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import RaccoonError
+from raccoon.env.movegen import ROLLS
 from raccoon.rng import hash64
 
 __all__ = ["OPENING_MODES", "OPENING_PAIRS", "STRATUM_GAMES", "opening", "rolls"]
 
-OPENING_PAIRS: NDArray[np.int8] = np.array([(a, b) for a in range(1, 7) for b in range(a + 1, 7)], np.int8)
+OPENING_PAIRS: NDArray[np.int8] = ROLLS[ROLLS[:, 0] != ROLLS[:, 1]]
 """``int8[15, 2]``: the unequal rolls, low die first."""
 
 OPENING_MODES = ("random", "stratified")

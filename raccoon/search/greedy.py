@@ -10,13 +10,11 @@ end with the same number of half-moves.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, Engine, Turns
-from raccoon.env.codec import position_keys, unique_boards
+from raccoon.env.codec import row_keys, unique_boards
 from raccoon.env.half_moves import apply_actions, legal_actions
 
 __all__ = ["behind_best_half", "two_step"]
@@ -48,7 +46,7 @@ def behind_best_half(turns: Turns, engine: Engine) -> tuple[NDArray[np.bool_], i
     value = np.asarray(engine.value(halves[first]), np.float64)[inverse]
     # in between the mover is still in slot 1; where the turn is over the board has been swapped
     to_mover = np.where(again, value, -value)
-    order = np.lexsort((_tags(np.zeros(len(row), np.int64), halves), -to_mover, row))
+    order = np.lexsort((row_keys(row, halves), -to_mover, row))
     best = order[np.searchsorted(row[order], np.arange(len(doubles)))]
     reached, owner = halves[best], doubles.copy()
     going_on = again[best]
@@ -58,7 +56,7 @@ def behind_best_half(turns: Turns, engine: Engine) -> tuple[NDArray[np.bool_], i
         owner = np.concatenate([doubles[~going_on], doubles[going_on][sub]])
     row_of_child = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
     candidates = np.isin(row_of_child, doubles)
-    full[candidates] = np.isin(_tags(row_of_child[candidates], turns.children[candidates]), _tags(owner, reached))
+    full[candidates] = np.isin(row_keys(row_of_child[candidates], turns.children[candidates]), row_keys(owner, reached))
     return full, len(first)
 
 
@@ -68,9 +66,3 @@ def _halves(boards: Boards, dice: NDArray[np.int8], mid: NDArray[np.bool_] | Non
     row = np.repeat(np.arange(len(boards)), np.diff(offsets))
     after, again = apply_actions(boards[row], dice[row], ids, None if mid is None else mid[row])
     return after, row, again
-
-
-def _tags(row: NDArray[np.int64], boards: Boards) -> NDArray[Any]:
-    """One byte string for each (row, board), comparable and sortable."""
-    head = row.astype(">u4").view(np.uint8).reshape(-1, 4)
-    return np.concatenate([head, position_keys(boards)], axis=1).view("S14").reshape(-1)

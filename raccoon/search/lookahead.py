@@ -18,6 +18,7 @@ from raccoon.contracts import Boards, Engine, RaccoonError, SearchResult, Turns
 from raccoon.env.board import terminal_points
 from raccoon.env.codec import unique_boards
 from raccoon.env.encoder import Encoder
+from raccoon.search.greedy import behind_best_half
 
 __all__ = ["Doubles", "Leaves", "StaticSearch", "child_values", "encode_pre_roll", "enumerate_leaves", "leaf_values", "terminal_value"]
 
@@ -84,8 +85,6 @@ def child_values(turns: Turns, engine: Engine, doubles: Doubles = "joint") -> Se
     used = len(leaves.boards)
     full = np.ones(len(values), bool)
     if doubles == "greedy":
-        from raccoon.search.greedy import behind_best_half
-
         full, more = behind_best_half(turns, engine)
         used += more
     return SearchResult(values, full, used)
