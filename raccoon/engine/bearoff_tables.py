@@ -12,13 +12,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from raccoon.env.movegen import ROLL_PROBS
+
 __all__ = ["MAX_ROLLS", "count", "one_sided", "positions", "rank", "results", "two_sided"]
 
 MAX_ROLLS = 32
 """Columns of the one-sided table: P(exactly 0..31 rolls). The last holds what lies beyond, below 1e-12."""
 _BINOMIAL = np.array([[comb(n, k) for k in range(8)] for n in range(24)], np.int64)
-
-_CHANCE = np.array([(1.0 if a == b else 2.0) / 36.0 for a in range(1, 7) for b in range(a, 7)])
 
 
 def count(checkers: int) -> int:
@@ -166,9 +166,9 @@ def _roll_counts(order: NDArray[np.int64], found: NDArray[np.int32], offsets: ND
                 if mean[found[i]] < mean[best]:
                     best = found[i]
             for rolls in range(MAX_ROLLS - 1):
-                table[row, rolls + 1] += _CHANCE[roll] * table[best, rolls]
-            table[row, MAX_ROLLS - 1] += _CHANCE[roll] * table[best, MAX_ROLLS - 1]
-            mean[row] += _CHANCE[roll] * (1.0 + mean[best])
+                table[row, rolls + 1] += ROLL_PROBS[roll] * table[best, rolls]
+            table[row, MAX_ROLLS - 1] += ROLL_PROBS[roll] * table[best, MAX_ROLLS - 1]
+            mean[row] += ROLL_PROBS[roll] * (1.0 + mean[best])
 
 
 def one_sided(checkers: int = 15) -> NDArray[np.float32]:
@@ -194,7 +194,7 @@ def _wins(
                         least = np.float32(2.0)
                         for i in range(offsets[mine * 21 + roll], offsets[mine * 21 + roll + 1]):
                             least = min(least, win[other, found[i]])
-                        total += _CHANCE[roll] * (1.0 - least)
+                        total += ROLL_PROBS[roll] * (1.0 - least)
                     win[mine, other] = total
 
 

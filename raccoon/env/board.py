@@ -15,12 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from raccoon.contracts import Boards, RaccoonError
 
-__all__ = ["BAR", "CHECKERS", "START", "as_boards", "check", "is_race", "pips", "swap", "terminal_points", "validate"]
-
-BAR = 24
-"""Index of the bar in a side's 25 numbers."""
-CHECKERS = 15
-"""Checkers of a side."""
+__all__ = ["START", "as_boards", "check", "is_race", "pips", "swap", "terminal_points", "unfinished", "validate"]
 
 
 def _start() -> Boards:
@@ -133,6 +128,16 @@ def check(boards: Boards, what: str = "boards") -> None:
     if row >= 0:
         detail = f"slot 0 {boards[row, 0].tolist()}, slot 1 {boards[row, 1].tolist()}"
         raise RaccoonError(f"{what}: row {row} has {_FAULTS[fault]}: {detail}")
+
+
+def unfinished(boards: ArrayLike) -> Boards:
+    """``boards`` as contiguous ``int8[N, 2, 25]``. Raises RaccoonError naming the row of a bad board or a finished game."""
+    array = as_boards(boards)
+    check(array)
+    over = np.flatnonzero(terminal_points(array))
+    if len(over):
+        raise RaccoonError(f"boards: row {over[0]} is a finished game; there is nothing to play")
+    return array
 
 
 def swap(boards: Boards) -> Boards:

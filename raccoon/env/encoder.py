@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.env import encoder_kernels as kernels
+from raccoon.env.board import as_boards
 
 __all__ = [
     "CHANNEL_NAMES",
@@ -72,9 +73,7 @@ _SHAPE = (2, 12)
 def _inputs(
     boards: Boards, dice: NDArray[Any] | None, mid_doubles: NDArray[Any] | None
 ) -> tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.bool_]]:
-    boards = np.ascontiguousarray(boards, np.int8)
-    if boards.ndim != 3 or boards.shape[1:] != (2, 25):
-        raise RaccoonError(f"boards of shape {boards.shape}: the encoder takes int8[N, 2, 25]")
+    boards = as_boards(boards)
     n = len(boards)
     dice = np.zeros((n, 2), np.int8) if dice is None else np.ascontiguousarray(dice, np.int8)
     mid = np.zeros(n, np.bool_) if mid_doubles is None else np.ascontiguousarray(mid_doubles, np.bool_)

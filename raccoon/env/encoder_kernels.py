@@ -16,22 +16,21 @@ __all__ = ["fill_flat", "fill_planes"]
 
 
 @numba.njit(cache=True, nogil=True)
-def _side(board: Any, slot: int) -> tuple[int, int, int, int, int, int]:
-    """off, pips, blots, anchors, lowest and highest occupied point index (24, -1 when none) of one side."""
-    left, pips, blots, anchors, low, high = 15, 0, 0, 0, 24, -1
+def _side(board: Any, slot: int) -> tuple[int, int, int, int, int]:
+    """off, pips, blots, anchors and the highest occupied point index (-1 when none) of one side."""
+    left, pips, blots, anchors, high = 15, 0, 0, 0, -1
     for i in range(24):
         n = int(board[slot, i])
         if n:
             left -= n
             pips += n * (i + 1)
             high = i
-            low = min(low, i)
             if n == 1:
                 blots += 1
             elif i >= 18:
                 anchors += 1
     bar = int(board[slot, 24])
-    return left - bar, pips + 25 * bar, blots, anchors, low, high
+    return left - bar, pips + 25 * bar, blots, anchors, high
 
 
 @numba.njit(cache=True, nogil=True)
@@ -55,8 +54,8 @@ def _contact(board: Any, my_high: int, their_high: int) -> tuple[int, int]:
 def _constants(board: Any, dice: Any, mid: bool, divisors: Any, out: Any) -> None:
     """The constant channels 8..25 of one board into ``out float32[18]``."""
     one, f15, f6 = np.float32(1.0), np.float32(15.0), np.float32(6.0)
-    my_off, my_pips, my_blots, my_anchors, _, my_high = _side(board, 1)
-    their_off, their_pips, their_blots, their_anchors, _, their_high = _side(board, 0)
+    my_off, my_pips, my_blots, my_anchors, my_high = _side(board, 1)
+    their_off, their_pips, their_blots, their_anchors, their_high = _side(board, 0)
     my_contact, their_contact = _contact(board, my_high, their_high)
     out[0] = one
     out[1] = np.float32(board[1, 24]) / f15

@@ -16,7 +16,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from raccoon.contracts import Boards, RaccoonError
-from raccoon.env.board import as_boards, check, terminal_points
+from raccoon.env.board import unfinished
 from raccoon.env.movegen import check_dice, step, undo
 
 __all__ = ["N_ACTIONS", "PASS", "apply_actions", "for_player", "legal_actions", "legal_mask"]
@@ -36,7 +36,7 @@ def _legal(board: NDArray[np.int8], low: int, high: int, mask: NDArray[np.bool_]
     best_single = 0
     for order in range(1 if low == high else 2):
         first, second = (high, low) if order == 0 else (low, high)
-        shift = order * 676
+        shift = order * _ORDER
         for one in range(24, -1, -1):
             kind = step(mover, other, one, first)
             if not kind:
@@ -55,7 +55,7 @@ def _legal(board: NDArray[np.int8], low: int, high: int, mask: NDArray[np.bool_]
                 best, best_single = 1, first
                 mask[one + 26 * 25 + shift] = True
     if best == 0:
-        mask[1351] = True
+        mask[PASS] = True
 
 
 @njit(cache=True, nogil=True)
@@ -74,8 +74,8 @@ def _apply(
     """Make the moves in place (legal ids only) and say whose double goes on."""
     for row in range(boards.shape[0]):
         low, high = min(dice[row, 0], dice[row, 1]), max(dice[row, 0], dice[row, 1])
-        low_first = ids[row] >= 676
-        packed = ids[row] % 676
+        low_first = ids[row] >= _ORDER
+        packed = ids[row] % _ORDER
         first, second = packed % 26, packed // 26
         mover, other = boards[row, 1], boards[row, 0]
         if first != 25:
@@ -92,11 +92,7 @@ def _apply(
 
 
 def _inputs(boards: ArrayLike, dice: ArrayLike, mid_doubles: ArrayLike | None) -> tuple[Boards, NDArray[np.int8], NDArray[np.bool_]]:
-    array = as_boards(boards)
-    check(array)
-    over = np.flatnonzero(terminal_points(array))
-    if len(over):
-        raise RaccoonError(f"boards: row {over[0]} is a finished game; there is nothing to play")
+    array = unfinished(boards)
     rolls = check_dice(dice, len(array))
     mid = np.zeros(len(array), np.bool_) if mid_doubles is None else np.asarray(mid_doubles, np.bool_)
     if mid.shape != (len(array),):

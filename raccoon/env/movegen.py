@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from raccoon.contracts import Boards, Cubes, RaccoonError, Turns
-from raccoon.env.board import as_boards, check, terminal_points
+from raccoon.env.board import as_boards, check, unfinished
 from raccoon.env.codec import side_bits
 
 __all__ = ["ROLLS", "ROLL_PROBS", "afterstates", "afterstates_all_rolls", "check_dice", "enumerate_turns", "step", "undo"]
@@ -291,11 +291,7 @@ def enumerate_turns(boards: ArrayLike, dice: ArrayLike, cubes: Cubes | None = No
 
     Raises RaccoonError as ``afterstates`` does, and for games that are over.
     """
-    array = as_boards(boards)
-    check(array)
-    over = np.flatnonzero(terminal_points(array))
-    if len(over):
-        raise RaccoonError(f"boards: row {over[0]} is a finished game; there is nothing to play")
+    array = unfinished(boards)
     rolls = check_dice(dice, len(array))
     cubes = Cubes.centred(len(array)) if cubes is None else cubes
     if not len(cubes.value) == len(cubes.owner) == len(array):

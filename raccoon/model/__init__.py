@@ -4,6 +4,6 @@ from raccoon.model.backbones import MLP, Backbone, ResNet
 from raccoon.model.factory import build_net
 from raccoon.model.heads import Outcomes6, Scalar, ValueHead
 from raccoon.model.network import Outputs, RaccoonNet
-from raccoon.model.policy import ACTIONS, mask_logits
+from raccoon.model.policy import mask_logits
 
-__all__ = ["ACTIONS", "MLP", "Backbone", "Outcomes6", "Outputs", "RaccoonNet", "ResNet", "Scalar", "ValueHead", "build_net", "mask_logits"]
+__all__ = ["MLP", "Backbone", "Outcomes6", "Outputs", "RaccoonNet", "ResNet", "Scalar", "ValueHead", "build_net", "mask_logits"]

@@ -7,11 +7,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from raccoon.contracts import RaccoonError
+from raccoon.env.half_moves import N_ACTIONS
 from raccoon.model.folding import fold
 
-__all__ = ["ACTIONS", "Neck", "Policy", "mask_logits"]
-
-ACTIONS = 1352
+__all__ = ["Neck", "Policy", "mask_logits"]
 
 
 class Neck(nn.Module):
@@ -44,7 +43,7 @@ class Policy(nn.Module):
     def __init__(self, shape: tuple[int, ...]) -> None:
         super().__init__()
         self.neck = Neck(shape, planes=2)
-        self.output = nn.Linear(self.neck.width, ACTIONS)
+        self.output = nn.Linear(self.neck.width, N_ACTIONS)
 
     def forward(self, trunk: Tensor) -> Tensor:
         return self.output(self.neck(trunk))

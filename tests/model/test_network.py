@@ -12,7 +12,8 @@ from torch import nn
 
 from raccoon.contracts import OUTCOME_POINTS, RaccoonError
 from raccoon.env.encoder import Encoder
-from raccoon.model import ACTIONS, MLP, Outcomes6, RaccoonNet, ResNet, Scalar, build_net
+from raccoon.env.half_moves import N_ACTIONS
+from raccoon.model import MLP, Outcomes6, RaccoonNet, ResNet, Scalar, build_net
 from raccoon.testing import sample_boards
 
 MLP_BY_POSITION: Any = partial(MLP, Encoder(), [4])
@@ -47,7 +48,7 @@ def test_outcome_head(backbone: str, encoder: Encoder, boards: np.ndarray) -> No
         value, probs, logs, policy = net.value_equity(x), net.value_probs6(x), net.value_log_probs6(x), net.policy_logits(x)
         out = net(x)
     assert value.shape == (50,)
-    assert policy.shape == (50, ACTIONS)
+    assert policy.shape == (50, N_ACTIONS)
     assert value.std() > 1e-4
     torch.testing.assert_close(probs.sum(1), torch.ones(50))
     torch.testing.assert_close(probs, logs.exp())
@@ -73,7 +74,7 @@ def test_scalar_head(backbone: str, boards: np.ndarray) -> None:
 def test_masked_policy(boards: np.ndarray) -> None:
     net = make()
     x = net.prepare(boards, dice=np.full((50, 2), 3), mid_doubles=np.arange(50) % 2 == 0)
-    mask = torch.zeros(50, ACTIONS, dtype=torch.bool)
+    mask = torch.zeros(50, N_ACTIONS, dtype=torch.bool)
     mask[torch.arange(50), torch.arange(50) * 7] = True
     mask[:, 5] = True
     probs = net.policy_logits(x, mask).softmax(dim=1)
