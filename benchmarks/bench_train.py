@@ -95,7 +95,8 @@ def _bare_rate(net: RaccoonNet, folder: Path, batch: int, steps: int) -> float:
     data = _data(folder, batch)
     data.setup()
     boards, probs6 = next(iter(data.train_dataloader()))
-    x = net.prepare(boards.numpy())
+    x = Distillation(net).net.prepare(boards.numpy())  # the same memory layout
+    x = x.contiguous(memory_format=torch.channels_last) if x.ndim == 4 else x
     if net.policy is not None:
         net.policy.requires_grad_(False)
     parameters = [parameter for parameter in net.parameters() if parameter.requires_grad]

@@ -54,7 +54,8 @@ class Distillation(pl.LightningModule):
         super().__init__()
         _check(lr, betas, schedule, warmup_steps, equity_weight, gradient_clip, max_epochs, max_minutes, checkpoint_minutes)
         self.arm = resolve_arm(arm, net.has_probs)
-        self.net = net
+        # steps of a small ResNet on a CPU are 1.6 times faster in this memory layout
+        self.net = net.to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue]
         if net.policy is not None:
             net.policy.requires_grad_(False)
         self.lr, self.betas, self.schedule, self.warmup_steps = lr, (betas[0], betas[1]), schedule, warmup_steps
@@ -62,7 +63,7 @@ class Distillation(pl.LightningModule):
         self.max_epochs, self.max_minutes, self.checkpoint_minutes = max_epochs, max_minutes, checkpoint_minutes
         self.meta: dict[str, Any] = {}
         self._ema = None if ema_decay is None else Ema(net, ema_decay)
-        self._total_steps = 1
+        self._total_steps, self._log_steps = 1, 50
         self._loss_sum, self._batches = torch.zeros(()), 0
         self._sums: Tensor = torch.zeros(len(_SUMS), dtype=torch.float64)
 
@@ -90,6 +91,7 @@ class Distillation(pl.LightningModule):
         """Learn the length of the run: not when the optimiser is made, because asking then opens the data before Lightning
         has restored its place in it. The factor of the first step does not depend on the length."""
         self._total_steps = int(self.trainer.estimated_stepping_batches)
+        self._log_steps = int(getattr(self.trainer, "log_every_n_steps", 50))
         if self.trainer.limit_val_batches and not sum(self.trainer.num_val_batches):
             raise RaccoonError("data.holdout: no game of this set is held out, so no epoch could be judged; raise it or use more games")
 
@@ -103,7 +105,7 @@ class Distillation(pl.LightningModule):
         losses = value_losses(self.net, _prepare(self.net, boards), probs6, self.arm, self.equity_weight)
         self._loss_sum += losses.total.detach()
         self._batches += 1
-        if self.trainer.is_last_batch or self.global_step % self.trainer.log_every_n_steps == 0:
+        if self.trainer.is_last_batch or (self.global_step + 1) % self._log_steps == 0:
             self._log_loss(losses.total.detach(), len(boards))
         return losses.total
 
@@ -169,7 +171,8 @@ class Distillation(pl.LightningModule):
 
 def _prepare(net: RaccoonNet, boards: Tensor) -> Tensor:
     """The network's input; boards in main memory go through the faster kernels for arrays."""
-    return net.prepare(boards.numpy() if boards.device.type == "cpu" else boards)
+    x = net.prepare(boards.numpy() if boards.device.type == "cpu" else boards)
+    return x.contiguous(memory_format=torch.channels_last) if x.ndim == 4 else x
 
 
 def _check(

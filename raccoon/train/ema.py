@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.optim.swa_utils import AveragedModel
+from torch.optim.swa_utils import PARAM_LIST, AveragedModel
 
 from raccoon.contracts import RaccoonError
 
@@ -55,9 +55,9 @@ class Ema:
         self.net.load_state_dict(state["net"])
         self._model.n_averaged.fill_(state["updates"])
 
-    def _average(self, averaged: list[Tensor], current: list[Tensor], updates: Tensor | int) -> None:
+    def _average(self, averaged: PARAM_LIST, current: PARAM_LIST, updates: Tensor | int) -> None:
         if averaged[0].is_floating_point():
-            torch._foreach_lerp_(averaged, current, 1.0 - decay_at(int(updates), self.decay))
+            torch._foreach_lerp_(averaged, current, 1.0 - decay_at(int(updates), self.decay))  # pyright: ignore[reportPrivateImportUsage]
         else:
             for old, new in zip(averaged, current, strict=True):
                 old.copy_(new)

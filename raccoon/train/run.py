@@ -30,7 +30,6 @@ from raccoon.train.loggers import finish, run_ids
 __all__ = ["quiet_trainer", "train"]
 
 log = logging.getLogger(__name__)
-_LOG_STEPS = 50
 
 
 def train(cfg: Mapping[str, Any], run: Run) -> Path:
@@ -91,7 +90,7 @@ def _trainer(cfg: Mapping[str, Any], run: Run, module: Any, history: History) ->
     on_terminal = sys.stderr.isatty()
     if on_terminal and not any(isinstance(callback, RichProgressBar) for callback in callbacks.values()):
         extra.append(RichProgressBar(leave=False))
-    flags = {"log_every_n_steps": _LOG_STEPS, **(cfg.get("runtime") or {})}
+    flags = dict(cfg.get("runtime") or {})
     try:
         return pl.Trainer(
             **flags,

@@ -117,6 +117,7 @@ def test_a_checkpoint_within_an_epoch_continues_with_the_next_batch(make_config,
     with pytest.raises(OSError, match="power cut"):
         train(config, open_at(tmp_path / "cut", config))
     newest = resume_path(tmp_path / "cut")
+    assert newest is not None
     assert newest == tmp_path / "cut" / "timed.ckpt"
     assert peek(newest)["global_step"] == per_epoch + 5
     stop_at(None)
