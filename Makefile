@@ -4,7 +4,8 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3,$(shell command -v $(p) 2>/dev/null)))
-PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check -q $(if $(TORCH_INDEX_URL),--extra-index-url $(TORCH_INDEX_URL)) -c constraints.txt
+# --no-compile: bytecode is made when first needed, which halves the set-up
+PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check -q --no-compile $(if $(TORCH_INDEX_URL),--extra-index-url $(TORCH_INDEX_URL)) -c constraints.txt
 ARGS ?=
 
 .DEFAULT_GOAL := help
