@@ -72,6 +72,18 @@ def test_networks_and_trainers_pass(head: str) -> None:
     check_trainer(cfg.trainer, build_net(plain(cfg.model), Encoder()))
 
 
+def test_callbacks_loggers_and_data_pass(tmp_path: Path) -> None:
+    folders = [f"paths.run_dir={tmp_path}", f"paths.data_dir={tmp_path}"]
+    cfg = compose("train", ["data=gnubg0", "debug=fast", "callbacks=early_stopping", *folders])
+    testing.check_callback(cfg.callbacks.early_stopping)
+    testing.check_logger(cfg.logger.csv)
+    testing.check_data(cfg.data)
+    with pytest.raises(AssertionError, match="ProcessExecutor is not a Lightning Callback"):
+        testing.check_callback(cfg.executor)
+    with pytest.raises(AssertionError, match="ProcessExecutor is not a LightningDataModule"):
+        testing.check_data(cfg.executor)
+
+
 class Wrong(EnginePlayer):
     """A player with one fault."""
 
