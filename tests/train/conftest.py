@@ -11,8 +11,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from raccoon.data.rows import pack, six_to_five
+from raccoon.data.rows import pack
 from raccoon.data.writer import Plan, fill
+from raccoon.engine.outcomes import five_from_six
 from raccoon.env.board import START, is_race, pips, terminal_points
 from raccoon.env.encoder import Encoder
 from raccoon.env.movegen import afterstates
@@ -55,7 +56,7 @@ def positions() -> tuple[Tensor, Tensor]:
 
 def shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     boards, game = random_walk(games=24, turns=40, seed=job["seed"] + index)
-    return {"rows": pack(boards, six_to_five(labels(boards)), game + 24 * index, np.zeros(len(boards)), 0)}
+    return {"rows": pack(boards, five_from_six(labels(boards)), game + 24 * index, np.zeros(len(boards)), 0)}
 
 
 @pytest.fixture(scope="session")

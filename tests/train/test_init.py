@@ -29,8 +29,8 @@ def test_another_architecture_or_encoding_is_refused(make_config, tmp_path):
     encoder = Encoder(config["encoder"].get("features"), config["encoder"].get("normalize", True))
     artifact.save(tmp_path / "net.pt", _network(config, encoder), {})
     wanted = {**config, "init": str(tmp_path / "net.pt")}
+    wider = {"_target_": "raccoon.model.backbones.mlp.MLP", "_partial_": True, "hidden": [7, 5]}
     with pytest.raises(RaccoonError, match=r"init=.*another architecture"):
-        wider = {"_target_": "raccoon.model.backbones.mlp.MLP", "_partial_": True, "hidden": [7, 5]}
         _network({**wanted, "model": {**config["model"], "backbone": wider}}, encoder)
     with pytest.raises(RaccoonError, match="layout"):
         _network(wanted, Encoder(features=["pip"]))

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -170,3 +173,41 @@ def test_a_broken_checkpoint_is_named(make_config, tmp_path):
     (run.dir / "last.ckpt").write_bytes(b"PK not really")
     with pytest.raises(RaccoonError, match=r"last\.ckpt"):
         train(config, run)
+
+
+def test_a_run_can_start_from_a_checkpoint(make_config, tmp_path):
+    config = make_config(max_epochs=2)
+    train(config, open_at(tmp_path / "first", config))
+    again = make_config(max_epochs=1, lr=1e-12, ema_decay=None) | {"init": str(tmp_path / "first" / "net.pt")}
+    train(again, open_at(tmp_path / "second", again))
+    start, end = weights(tmp_path / "first"), weights(tmp_path / "second")
+    trained = [key for key in start if "running" not in key and "num_batches" not in key]
+    assert all(torch.allclose(start[key], end[key], atol=1e-9) for key in trained)
+
+
+_KILLED = """
+import json, sys
+from pathlib import Path
+from raccoon.runs import Run
+from raccoon.train.run import train
+folder, config = Path(sys.argv[1]), json.loads(sys.argv[2])
+train(config, Run(folder, "train", "resume" in sys.argv, config))
+"""
+
+
+@pytest.mark.slow
+def test_kill_9_and_the_same_command_again_equal_an_uninterrupted_run(make_config, tmp_path):
+    config = make_config(max_epochs=6)
+    command = [sys.executable, "-c", _KILLED]
+    (tmp_path / "cut").mkdir()
+    process = subprocess.Popen([*command, str(tmp_path / "cut"), json.dumps(config)], stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 120
+    while not (tmp_path / "cut" / "last.ckpt").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.kill()
+    assert process.wait() == -9
+    assert not (tmp_path / "cut" / "report.json").exists()
+    subprocess.run([*command, str(tmp_path / "cut"), json.dumps(config), "resume"], check=True, stdout=subprocess.DEVNULL)
+    (tmp_path / "whole").mkdir()
+    subprocess.run([*command, str(tmp_path / "whole"), json.dumps(config)], check=True, stdout=subprocess.DEVNULL)
+    assert_same_end(tmp_path / "whole", tmp_path / "cut")

@@ -1,0 +1,93 @@
+"""PR of a network under training, and what the final report makes of a run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from raccoon.contracts import Figure, RaccoonError, Report
+from raccoon.engine.gnubg import GnubgEngine
+from raccoon.eval.benchmark import load
+from raccoon.runs import Run
+from raccoon.train import final
+from raccoon.train.callbacks import BenchmarkPR, static_pr
+from raccoon.train.run import train
+
+
+def test_static_pr_of_gnubg_is_the_known_one():
+    assert static_pr(GnubgEngine(0), load().checker) == pytest.approx(2.170, abs=0.005)
+
+
+def test_every_must_be_positive():
+    with pytest.raises(RaccoonError, match=r"callbacks\.pr\.every=0"):
+        BenchmarkPR(every=0)
+
+
+def test_a_missing_benchmark_is_named_before_training(make_config, tmp_path):
+    config = make_config()
+    config["callbacks"] = {"pr": {"_target_": "raccoon.train.callbacks.BenchmarkPR", "benchmark": str(tmp_path / "none.json")}}
+    with pytest.raises(RaccoonError, match=r"none\.json"):
+        train(config, Run(tmp_path, "train", False, config))
+    assert not (tmp_path / "last.ckpt").exists()
+
+
+def test_the_best_epoch_by_pr_is_exported(make_config, tmp_path, monkeypatch):
+    scores = iter([9.0, 5.0, 7.0])
+    monkeypatch.setattr("raccoon.train.callbacks.static_pr", lambda engine, decisions: next(scores))
+    config = make_config(max_epochs=3)
+    config["callbacks"] = {"pr": {"_target_": "raccoon.train.callbacks.BenchmarkPR"}}
+    written = json.loads(train(config, Run(tmp_path, "train", False, config)).read_text())
+    assert written["figures"]["epoch exported"]["value"] == 2
+    assert written["figures"]["val/pr"]["value"] == 5.0
+    assert [row["val/pr"] for row in written["tables"]["epochs"]] == [9.0, 5.0, 7.0]
+    from raccoon.train.checkpoints import peek
+
+    assert peek(tmp_path / "best.ckpt")["epoch"] == 1
+
+
+class Counting:
+    """An evaluator that says how often it ran and with whom."""
+
+    name = "counting"
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, Any]] = []
+
+    def run(self, player: Any, opponent: Any, run_dir: Path, seed: int) -> Report:
+        self.calls.append((player, opponent))
+        return Report(self.name, "net", "gnubg0", seed, 1.0, {"ppg_vr": Figure(-0.1, -0.2, 0.0, 40)})
+
+
+def test_final_measurements_are_part_of_the_report_and_run_once(make_config, tmp_path):
+    config = make_config(max_epochs=1) | {"opponent": {"_target_": "raccoon.play.player.EnginePlayer"}}
+    run = Run(tmp_path, "train", False, config)
+    train(config, run)
+    (tmp_path / "report.json").unlink()
+    module = SimpleNamespace(trainer=None)
+    evaluator = Counting()
+    rows = [{"epoch": 1, "seconds": 2.0, "val/mse": 0.5}]
+    path = final.finish(config, run, module, rows, {"arena": evaluator})
+    written = json.loads(path.read_text())
+    assert written["figures"]["arena/ppg_vr"] == {"value": -0.1, "lo": -0.2, "hi": 0.0, "n": 40}
+    assert written["opponent"] == "gnubg0"
+    player, opponent = evaluator.calls[0]
+    assert player["engine"]["path"] == str(tmp_path / "net.pt")
+    assert opponent == config["opponent"]
+    path.unlink()  # as if the run had died before its summary
+    final.finish(config, run, module, rows, {"arena": evaluator})
+    assert len(evaluator.calls) == 1
+
+
+def test_final_evaluators_need_an_executor(make_config):
+    config = make_config() | {"executor": None, "final": {"arena": {"_target_": "raccoon.eval.vr_arena.VRArena"}}}
+    with pytest.raises(RaccoonError, match="executor"):
+        final.build_evaluators(config)
+
+
+def test_nothing_to_export_is_said(tmp_path):
+    with pytest.raises(RaccoonError, match=r"no checkpoint to export.*max_minutes"):
+        final.export(tmp_path)
