@@ -1,0 +1,39 @@
+"""``python -m raccoon.cli.export IN OUT``: a checkpoint (.pt or .ckpt) as a small network file with 16-bit weights.
+
+Of a training checkpoint the averaged weights are taken. What it says about its making goes along.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from raccoon.contracts import RaccoonError
+
+__all__ = ["main", "run"]
+
+
+def run(arguments: Sequence[str]) -> str:
+    """Do what the arguments say and return the text to print. Raises RaccoonError."""
+    if len(arguments) != 2 or arguments[0].startswith("-"):
+        raise RaccoonError(f"usage: {(__doc__ or '').strip()}")
+    from raccoon import artifact
+
+    source, target = arguments
+    net, header = artifact.load(source)
+    artifact.save(target, net, header.get("meta"), half=True)
+    return f"{target}: {Path(target).stat().st_size:,} bytes, {net.encoder.describe()}"
+
+
+def main() -> None:
+    """Entry point; errors go to stderr with exit status 2."""
+    try:
+        print(run(sys.argv[1:]))
+    except RaccoonError as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(2) from error
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+"""The export command: a smaller file that plays the same, and clear refusals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from raccoon import artifact
+from raccoon.cli import export
+from raccoon.contracts import RaccoonError
+from raccoon.engine.net import NetEngine
+from raccoon.env.encoder import Encoder
+from raccoon.model import build_net
+from raccoon.testing import sample_boards
+
+MLP = {
+    "_target_": "raccoon.model.network.RaccoonNet",
+    "backbone": {"_target_": "raccoon.model.backbones.mlp.MLP", "_partial_": True, "hidden": [32, 16]},
+    "head": {"_target_": "raccoon.model.heads.outcomes6.Outcomes6", "_partial_": True},
+    "policy": False,
+}
+
+
+def test_the_export_is_half_the_size_and_has_the_same_values(tmp_path: Path) -> None:
+    net = build_net(MLP, Encoder(), seed=3)
+    artifact.save(tmp_path / "big.pt", net, {"seed": 3})
+    text = export.run([str(tmp_path / "big.pt"), str(tmp_path / "small.pt")])
+    assert "small.pt" in text
+    assert (tmp_path / "small.pt").stat().st_size < 0.75 * (tmp_path / "big.pt").stat().st_size
+    assert artifact.load(tmp_path / "small.pt")[1]["meta"] == {"seed": 3}
+    boards = sample_boards(50)
+    values = [NetEngine.load(str(tmp_path / name)).value(boards) for name in ("big.pt", "small.pt")]
+    assert not np.array_equal(*values)  # rounded
+    np.testing.assert_allclose(*values, atol=2e-3)
+
+
+def test_missing_files_and_arguments_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(RaccoonError, match="usage"):
+        export.run(["one"])
+    monkeypatch.setattr("sys.argv", ["export", str(tmp_path / "none.pt"), str(tmp_path / "out.pt")])
+    with pytest.raises(SystemExit) as stop:
+        export.main()
+    assert stop.value.code == 2
+    assert "none.pt" in capsys.readouterr().err
+    assert not (tmp_path / "out.pt").exists()
