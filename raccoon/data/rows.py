@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, RaccoonError
-from raccoon.engine.base import six_from_five
+from raccoon.engine.outcomes import six_from_five
 from raccoon.env import codec
 
-__all__ = ["IMPORTED", "ROW", "SELFPLAY", "SIBLING", "pack", "six_to_five", "unpack5", "unpack6"]
+__all__ = ["IMPORTED", "ROW", "SELFPLAY", "SIBLING", "pack", "unpack5", "unpack6"]
 
 SELFPLAY, SIBLING, IMPORTED = 0, 1, 2
 """Provenance: met in a game, another afterstate of a turn that was played, read from somebody's file."""
@@ -34,12 +34,6 @@ ROW = np.dtype(
 """28 bytes. ``game`` counts within the set and is what is held out; ``turn`` is the number of rolls before the position."""
 
 _SCALE = 65535.0
-
-
-def six_to_five(probs6: NDArray[Any]) -> NDArray[np.float64]:
-    """Cumulative ``float64[N, 5]`` of exclusive ``[N, 6]``, same point of view."""
-    p = np.asarray(probs6, np.float64)
-    return np.stack([p[:, 0] + p[:, 1] + p[:, 2], p[:, 1] + p[:, 2], p[:, 2], p[:, 4] + p[:, 5], p[:, 5]], axis=1)
 
 
 def pack(boards: Boards, probs5: NDArray[Any], game: NDArray[Any], turn: NDArray[Any], provenance: NDArray[Any] | int) -> NDArray[np.void]:

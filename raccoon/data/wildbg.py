@@ -19,6 +19,7 @@ from raccoon.contracts import Boards, RaccoonError
 from raccoon.data.rows import IMPORTED, pack
 from raccoon.data.writer import Plan
 from raccoon.engine.gnubg import GnubgEngine
+from raccoon.engine.outcomes import points_from_five
 from raccoon.env import codec
 from raccoon.env.board import terminal_points
 
@@ -30,7 +31,6 @@ _ROW_BITS = 24
 _SLACK = 5e-3
 _SAMPLE = 200
 _MAX_WIN_GAP, _MAX_POINTS_GAP = 0.05, 0.15
-_TO_POINTS = np.array([2.0, 1.0, 1.0, -1.0, -1.0])
 
 
 class WildbgImport:
@@ -131,7 +131,7 @@ def _compare(path: Path, boards: Boards, probs5: NDArray[np.float64]) -> None:
     rows = np.unique(np.linspace(0, len(boards) - 1, _SAMPLE).astype(np.int64))
     ours = GnubgEngine(ply=0).probs5(boards[rows])
     win_gap = float(np.abs(ours[:, 0] - probs5[rows, 0]).mean())
-    points_gap = float(np.abs((ours - probs5[rows]) @ _TO_POINTS).mean())
+    points_gap = float(np.abs(points_from_five(ours) - points_from_five(probs5[rows])).mean())
     if win_gap > _MAX_WIN_GAP or points_gap > _MAX_POINTS_GAP:
         raise RaccoonError(
             f"{path}: {len(rows)} of its rows differ from GNUBG 0-ply by {win_gap:.3f} in P(win) and {points_gap:.3f} points on average; "

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from raccoon.contracts import OUTCOME_POINTS, Boards, RaccoonError
+from raccoon.engine.outcomes import exact_probs6
 from raccoon.env import board as rules
 
-__all__ = ["EngineBase", "checked", "exact_probs6", "six_from_five"]
+__all__ = ["EngineBase", "checked"]
 
 
 class EngineBase:
@@ -79,37 +79,3 @@ def checked(boards: Boards) -> Boards:
     boards = rules.as_boards(boards)
     rules.check(boards)
     return boards
-
-
-def exact_probs6(points: NDArray[np.integer]) -> NDArray[np.float32]:
-    """One-hot ``float32[N, 6]`` of finished games (``points`` -3..3 to the side on roll); zero rows where points is 0."""
-    probs = np.zeros((len(points), 6), np.float32)
-    done = np.flatnonzero(points != 0)
-    size = np.abs(points[done]).astype(np.int64) - 1
-    probs[done, np.where(points[done] > 0, size, size + 3)] = 1.0
-    return probs
-
-
-def six_from_five(probs5: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Exclusive six ``float64[N, 6]`` from the cumulative five (win, win_g+, win_bg, lose_g+, lose_bg).
-
-    Differences, clipped at 0 and renormalised: evaluators give slightly inconsistent numbers now and then.
-    """
-    six = np.empty((len(probs5), 6))
-    _exclusive(np.ascontiguousarray(probs5, np.float64), six)
-    return six
-
-
-@njit(cache=True, nogil=True)
-def _exclusive(five: NDArray[np.float64], six: NDArray[np.float64]) -> None:
-    for row in range(len(five)):
-        win, gammon, backgammon, lost_gammon, lost_backgammon = five[row]
-        six[row, 0] = max(win - gammon, 0.0)
-        six[row, 1] = max(gammon - backgammon, 0.0)
-        six[row, 2] = max(backgammon, 0.0)
-        six[row, 3] = max(1.0 - win - lost_gammon, 0.0)
-        six[row, 4] = max(lost_gammon - lost_backgammon, 0.0)
-        six[row, 5] = max(lost_backgammon, 0.0)
-        total = six[row].sum()
-        for i in range(6):
-            six[row, i] /= total

@@ -21,20 +21,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, RaccoonError
-from raccoon.engine.base import EngineBase, checked, six_from_five
-from raccoon.engine.gnubg_levels import LEVELS, ply_of
-from raccoon.engine.rolls import PointsEngine, best_of_rolls
+from raccoon.engine.base import EngineBase, checked
+from raccoon.engine.gnubg_levels import LEVELS
+from raccoon.engine.outcomes import exact_probs6, five_from_six, points_from_five, six_from_five
+from raccoon.engine.rolls import best_of_rolls
 from raccoon.env.board import terminal_points
 from raccoon.env.movegen import ROLLS, afterstates
 
-__all__ = ["LEVELS", "GnubgEngine", "best_move_equity", "candidate_equities", "level", "roll_values"]
+__all__ = ["LEVELS", "GnubgEngine", "best_move_equity", "candidate_equities", "roll_values"]
 
 _PLIES = (0, 1, 2)
 _PACKAGES = {"nn": "gnubg_nn", "pruned": "gnubg"}
 _CHUNK = 8192
 """Boards converted at a time, which bounds the memory that a batch of any size needs."""
 _SIDES = np.dtype([("other", "V25"), ("mine", "V25")])
-_TO_POINTS = np.array([2.0, 1.0, 1.0, -1.0, -1.0])
 
 NativeBoard = tuple[Sequence[int], Sequence[int]]
 Evaluate = Callable[[list[NativeBoard]], Iterator[tuple[float, ...]]]
@@ -68,7 +68,7 @@ class GnubgEngine(EngineBase):
         boards = checked(boards)
         points = terminal_points(boards)
         live = np.flatnonzero(points == 0)
-        out = np.stack([points > 0, points > 1, points > 2, points < -1, points < -2], axis=1).astype(np.float64)
+        out = five_from_six(exact_probs6(points))
         if live.size:
             self.evaluations += live.size
             out[live] = self._probs5(boards[live])
@@ -85,15 +85,15 @@ class GnubgEngine(EngineBase):
         boards = checked(boards)
         # a roll may end the game only with four checkers or fewer left: those rows stay out of the native chooser
         native = boards[:, 1].sum(axis=1) > 4
-        values = np.empty((len(boards), len(ROLLS)))
-        values[~native] = best_of_rolls(boards[~native], self)
+        points = np.empty((len(boards), len(ROLLS)))
+        points[~native] = best_of_rolls(boards[~native], self)
         unfinished = boards[native]
         if terminal_points(unfinished).any():
             raise RaccoonError(f"boards: row {int(np.flatnonzero(terminal_points(boards))[0])} is finished, no roll is left to play")
         children = _chosen(unfinished)
         self.evaluations += len(children)
-        values[native] = (1.0 - _rows(self._evaluate(children), len(children)) @ _TO_POINTS).reshape(-1, len(ROLLS))
-        return values
+        points[native] = -points_from_five(_rows(self._evaluate(children), len(children))).reshape(-1, len(ROLLS))
+        return points
 
     def _probs5(self, live: Boards) -> NDArray[np.float64]:
         out = np.empty((len(live), 5))
@@ -106,24 +106,19 @@ class GnubgEngine(EngineBase):
         return six_from_five(self._probs5(live))
 
     def _points(self, live: Boards) -> NDArray[np.float64]:
-        return self._probs5(live) @ _TO_POINTS - 1.0
+        return points_from_five(self._probs5(live))
 
     def _value(self, live: Boards) -> NDArray[np.float64]:
         return self._points(live) / 3.0
 
 
-def level(name: str, package: Literal["nn", "pruned"] = "nn") -> GnubgEngine:
-    """The engine of a named GNUBG level, ``beginner`` to ``grandmaster``; RaccoonError lists the names."""
-    return GnubgEngine(ply_of(name), package, name=name)
+def roll_values(boards: Boards, ply: int = 0) -> NDArray[np.float64]:
+    """``float64[N, 21]``: points to the mover after its best play of each roll, in ``movegen.ROLLS`` order, by GNUBG at ``ply``.
 
-
-def roll_values(boards: Boards, ply: int = 0, engine: PointsEngine | None = None) -> NDArray[np.float64]:
-    """``float64[N, 21]``: points to the mover after its best play of each roll, in ``movegen.ROLLS`` order.
-
-    Valued by GNUBG at ``ply``, or by ``engine`` (best play by its own values). A roll that ends the game counts exactly
-    1, 2 or 3; a dance is minus the value of the swapped board. Raises RaccoonError on illegal or finished boards.
+    A roll that ends the game counts exactly 1, 2 or 3; a dance is minus the points of the swapped board. Raises
+    RaccoonError on illegal or finished boards.
     """
-    return _engine(ply).roll_values(boards) if engine is None else best_of_rolls(boards, engine)
+    return _engine(ply).roll_values(boards)
 
 
 def best_move_equity(board: Boards, d1: int, d2: int, ply: int = 0) -> float:

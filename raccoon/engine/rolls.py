@@ -25,11 +25,11 @@ class PointsEngine(Protocol):
 def best_of_rolls(boards: Boards, engine: PointsEngine) -> NDArray[np.float64]:
     """``float64[N, 21]``: points to the mover after its best play of each roll, in ``movegen.ROLLS`` order.
 
-    Best by the engine's own value of the whole turn. A roll that ends the game counts exactly 1, 2 or 3; a dance is
-    minus the value of the swapped board. Raises RaccoonError on illegal or finished boards.
+    Best by the engine's own points of the whole turn. A roll that ends the game counts exactly 1, 2 or 3; a dance is
+    minus the points of the swapped board. Raises RaccoonError on illegal or finished boards.
     """
     children, offsets = afterstates_all_rolls(boards)
     first, inverse = unique_boards(children)
-    values = -engine.points(children[first])
-    best = np.maximum.reduceat(values[inverse], offsets[:-1]) if len(children) else np.zeros(0)
+    points = -engine.points(children[first])
+    best = np.maximum.reduceat(points[inverse], offsets[:-1]) if len(children) else np.zeros(0)
     return best.reshape(-1, 21)

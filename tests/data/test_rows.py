@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from raccoon.contracts import RaccoonError
-from raccoon.data.rows import ROW, pack, six_to_five, unpack5, unpack6
+from raccoon.data.rows import ROW, pack, unpack5, unpack6
 from raccoon.data.store import PositionStore
+from raccoon.engine.outcomes import five_from_six
 from raccoon.env.board import START
 
 ONE = START[None]
@@ -28,9 +29,9 @@ def test_boards_come_back(small: PositionStore) -> None:
 def test_probabilities_within_the_stated_error() -> None:
     rng = np.random.default_rng(1)
     six = rng.dirichlet(np.full(6, 0.4), 5000)
-    rows = pack(np.repeat(ONE, 5000, 0), six_to_five(six), np.arange(5000), np.arange(5000), 1)
+    rows = pack(np.repeat(ONE, 5000, 0), five_from_six(six), np.arange(5000), np.arange(5000), 1)
     _, five = unpack5(rows)
-    assert np.abs(five - six_to_five(six)).max() < 7.7e-6
+    assert np.abs(five - five_from_six(six)).max() < 7.7e-6
     _, back = unpack6(rows)
     assert np.abs(back - six).max() < 2.4e-5  # differences of two roundings, renormalised
     assert np.abs(back.sum(axis=1) - 1).max() < 1e-6

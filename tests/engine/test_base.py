@@ -10,7 +10,7 @@ import pytest
 
 import raccoon.engine
 from raccoon.contracts import RaccoonError
-from raccoon.engine.base import EngineBase, exact_probs6, six_from_five
+from raccoon.engine.base import EngineBase
 from raccoon.engine.random import RandomEngine
 from raccoon.env.board import START
 from raccoon.env.codec import from_position_id
@@ -43,17 +43,6 @@ def test_finished_games_are_exact_and_cost_nothing(case: dict) -> None:
     expected[2 - points] = 1.0
     assert engine.probs6(boards)[1].tolist() == expected.tolist()
     assert engine.evaluations == 3
-
-
-def test_won_games_are_one_hot_too() -> None:
-    assert exact_probs6(np.array([1, 2, 3, 0])).tolist() == [[1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0], [0] * 6]
-
-
-def test_six_from_five() -> None:
-    assert six_from_five(np.array([[0.6, 0.2, 0.05, 0.1, 0.02]]))[0] == pytest.approx([0.40, 0.15, 0.05, 0.30, 0.08, 0.02])
-    inconsistent = six_from_five(np.array([[0.5, 0.6, 0.0, 0.0, 0.0]]))[0]
-    assert (inconsistent >= 0).all()
-    assert inconsistent.sum() == pytest.approx(1)
 
 
 def _faulty() -> list[tuple[str, np.ndarray, str]]:

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from raccoon.contracts import RaccoonError
-from raccoon.engine.gnubg import LEVELS, GnubgEngine, best_move_equity, candidate_equities, level, roll_values
+from raccoon.engine.gnubg import LEVELS, GnubgEngine, best_move_equity, candidate_equities, roll_values
 from raccoon.engine.gnubg import _engine as engine_of
+from raccoon.engine.gnubg_levels import ply_of
 from raccoon.engine.random import RandomEngine
 from raccoon.engine.rolls import best_of_rolls
 from raccoon.env.board import START
@@ -73,7 +74,6 @@ def test_native_sweep_equals_the_sweep_over_our_own_plays(stages: np.ndarray) ->
     values = engine.roll_values(stages)
     assert values.shape == (len(stages), 21)
     assert values == pytest.approx(best_of_rolls(stages, engine), abs=1e-6)
-    assert values == pytest.approx(roll_values(stages, engine=engine), abs=1e-6)
 
 
 def test_best_move_equity_equals_the_sweep(stages: np.ndarray) -> None:
@@ -112,7 +112,7 @@ def test_opening_rolls_have_their_known_worth() -> None:
 def test_other_engines_sweep_too() -> None:
     boards = sample_boards(5)
     engine = RandomEngine(4)
-    values = roll_values(boards, engine=engine)
+    values = best_of_rolls(boards, engine)
     for row in range(len(boards)):
         for roll in (0, 7, 20):
             children, _ = afterstates(boards[row : row + 1], ROLLS[roll : roll + 1])
@@ -133,11 +133,10 @@ def test_candidates_are_whole_turns_best_first(ply: int) -> None:
 
 
 def test_levels() -> None:
-    assert {name: level(name).ply for name in LEVELS} == LEVELS
-    assert level("World_Class").ply == 2
-    assert level("expert", "pruned").name == "expert"
+    assert {name: ply_of(name) for name in LEVELS} == LEVELS
+    assert ply_of("World_Class") == 2
     with pytest.raises(RaccoonError, match="'master': unknown; give one of beginner"):
-        level("master")
+        ply_of("master")
 
 
 def test_engines_survive_pickling() -> None:
