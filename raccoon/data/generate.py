@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from raccoon.build import build
 from raccoon.contracts import Boards, Engine, Player, RaccoonError
 from raccoon.data.explore import ExploringPlayer
-from raccoon.data.recorder import Recorder
-from raccoon.data.rows import pack, six_to_five
+from raccoon.data.recorder import PositionRecorder
+from raccoon.data.rows import pack
 from raccoon.data.store import PositionStore
 from raccoon.data.writer import Plan, fill
+from raccoon.engine.outcomes import five_from_six
 from raccoon.executor import Executor
 from raccoon.play.match import play_games
 from raccoon.rng import hash64
@@ -107,7 +108,7 @@ def selfplay_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     teacher = teacher_of(job["teacher"])
     if job["explore"] > 0:
         player = ExploringPlayer(player, job["explore"], int(hash64(job["seed"], "explore shard", index)[0]))
-    recorder = Recorder(job["sibling_share"] / (1 - job["sibling_share"]), job["seed"])
+    recorder = PositionRecorder(job["sibling_share"] / (1 - job["sibling_share"]), job["seed"])
     games = np.arange(index * job["shard_games"], (index + 1) * job["shard_games"])
     play_games((player, player), games, job["seed"], observers=(recorder,), batch=job["batch"])
     found = recorder.collect()
@@ -116,7 +117,7 @@ def selfplay_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
 
 def label(teacher: Engine, boards: Boards) -> NDArray[np.float64]:
     """Cumulative five ``float64[N, 5]`` of pre-roll boards to the side on roll, by the teacher."""
-    return six_to_five(teacher.probs6(boards))
+    return five_from_six(teacher.probs6(boards))
 
 
 def identity_of(node: Any) -> Any:

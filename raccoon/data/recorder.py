@@ -13,7 +13,7 @@ from raccoon.env.board import terminal_points
 from raccoon.env.codec import unique_boards
 from raccoon.rng import hash64, uniform
 
-__all__ = ["Positions", "Recorder"]
+__all__ = ["PositionRecorder", "Positions"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Positions:
     provenance: NDArray[np.uint8]
 
 
-class Recorder:
+class PositionRecorder:
     """Records every position on roll and, after each turn, ``siblings`` other results of it on average (chosen at random).
 
     A turn with fewer other plays gives fewer. The choice follows from (seed, game, roll) alone.

@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, RaccoonError
-from raccoon.engine.base import EngineBase, six_from_five
+from raccoon.engine.base import EngineBase
+from raccoon.engine.outcomes import six_from_five
+from raccoon.env.board26 import to_board26
 
-__all__ = ["LEVELS", "SageEngine", "sage_boards"]
+__all__ = ["LEVELS", "SageEngine"]
 
 LEVELS = {"1P": 1, "2P": 2, "3P": 3, "4P": 4}
 _FILTER_MOVES, _FILTER_POINTS = 5, 0.08
@@ -42,24 +44,12 @@ class SageEngine(EngineBase):
     def _probs6(self, live: Boards) -> NDArray[np.float64]:
         owner = self._sage.CubeOwner.CENTERED
         # Sage evaluates for the side that has just moved, which is the one in slot 0
-        positions = [(board, owner) for board in sage_boards(live[:, ::-1]).tolist()]
+        positions = [(board, owner) for board in to_board26(live[:, ::-1]).tolist()]
         answers = self._sage.batch_evaluate_post_move(positions, self._strategy, 1, jacoby=False)
         if LEVELS[self.level] > 1:
             self._strategy.clear_cache()
         moved = six_from_five(np.array([answer["probs"] for answer in answers], np.float64))
         return moved[:, [3, 4, 5, 0, 1, 2]]
-
-
-def sage_boards(boards: Boards) -> NDArray[np.int64]:
-    """``int64[N, 26]``: Sage's layout from the view of slot 1.
-
-    [0] the other side's bar, [1..24] points of slot 1 (its checkers positive, the other side's negative), [25] its bar.
-    """
-    out = np.zeros((len(boards), 26), np.int64)
-    out[:, 1:26] = boards[:, 1]
-    out[:, 24:0:-1] -= boards[:, 0, :24]
-    out[:, 0] = boards[:, 0, 24]
-    return out
 
 
 def _import_sage() -> ModuleType:

@@ -7,10 +7,9 @@ a second, stronger look (truncated rollouts of the few best; the rest keep their
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,13 +17,15 @@ from typing import Any
 import numpy as np
 
 from raccoon.build import build
-from raccoon.contracts import CENTRED, OPPONENT, OWNED, RaccoonError, Step, Turns
-from raccoon.engine.sage import sage_boards
+from raccoon.contracts import CENTRED, OPPONENT, OWNED, RaccoonError
+from raccoon.env.board26 import to_board26
 from raccoon.eval.benchmark import Benchmark
 from raccoon.eval.benchmark_json import parse
 from raccoon.executor import Executor, run_shards
 from raccoon.play.match import play_games
+from raccoon.play.observers import Record, Recorder
 from raccoon.rng import hash64
+from raccoon.versions import installed
 
 __all__ = ["BuildPlan", "build_benchmark", "referee_game"]
 
@@ -75,7 +76,7 @@ def build_benchmark(executor: Executor, plan: BuildPlan, folder: Path) -> Benchm
     meta = {
         "jacoby": False,
         "beavers": False,
-        "engine": f"bgsage {importlib.metadata.version('bgsage')}",
+        "engine": f"bgsage {installed('bgsage')['bgsage']}",
         "n_positions": len(decisions),
         "n_checker": kinds["checker"],
         "n_cube_entries": kinds["cube"],
@@ -90,30 +91,13 @@ def referee_game(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     plan = BuildPlan(**job)
     game = plan.first + index
     player = build(plan.player, "player")
-    seen = _Positions()
-    play_games((player, player), [game], plan.seed, observers=[seen])
+    recorder = Recorder()
+    play_games((player, player), [game], plan.seed, observers=[recorder])
     referee = _Referee(plan)
     decisions = []
-    for turn, step in enumerate(seen.steps):
-        row = _Position(plan.seed, game, turn, sage_boards(step.boards)[0].tolist(), step)
+    for row in _positions(plan.seed, next(recorder.records())):
         decisions += [found for found in (referee.cube(row), referee.checker(row)) if found is not None]
     return {"json": np.frombuffer(json.dumps(decisions).encode(), np.uint8)}
-
-
-class _Positions:
-    """Observer: every position and roll of one game."""
-
-    def __init__(self) -> None:
-        self.steps: list[Step] = []
-
-    def rolled(self, step: Step) -> None:
-        self.steps.append(step)
-
-    def played(self, step: Step, turns: Turns, chosen: Any) -> None:
-        """The plays do not matter: each is judged by the referee alone."""
-
-    def finished(self, games: Any, points: Any) -> None:
-        """Nor does the result."""
 
 
 @dataclass(frozen=True)
@@ -122,16 +106,21 @@ class _Position:
     game: int
     turn: int
     board: list[int]
-    step: Step
-
-    @property
-    def cube(self) -> dict[str, Any]:
-        return {"cube_value": int(self.step.cubes.value[0]), "cube_owner": _OWNERS[int(self.step.cubes.owner[0])]}
+    dice: tuple[int, int]
+    cube: dict[str, Any]
 
     def record(self, kind: str, tier: str, plan: str) -> dict[str, Any]:
         key = f"{int(hash64(self.seed, f'benchmark.{kind}', self.game, self.turn)[0]):016x}"
         about = {"kind": kind, "key": key, "seed": self.game, "turn": self.turn, "tier": tier, "game_plan": plan}
         return {**about, "board": self.board, **self.cube}
+
+
+def _positions(seed: int, record: Record) -> Iterator[_Position]:
+    """The positions and rolls of a game; the plays do not matter, each is judged by the referee alone."""
+    boards, dice, cubes = to_board26(record.boards).tolist(), record.dice.tolist(), record.cubes
+    for turn, (first, second) in enumerate(dice):
+        cube = {"cube_value": int(cubes.value[turn]), "cube_owner": _OWNERS[int(cubes.owner[turn])]}
+        yield _Position(seed, record.game, turn, boards[turn], (first, second), cube)
 
 
 class _Referee:
@@ -152,16 +141,15 @@ class _Referee:
 
     def checker(self, row: _Position) -> dict[str, Any] | None:
         """The decision with every candidate, None when it is no real one."""
-        dice = row.step.dice[0].tolist()
-        moves = self.first.checker_play(row.board, *dice, **row.cube, jacoby=False, beaver=False).moves
+        moves = self.first.checker_play(row.board, *row.dice, **row.cube, jacoby=False, beaver=False).moves
         values = np.sort([move.cubeless_equity for move in moves])
         if len(moves) < 2 or values[-1] - values[0] < self.plan.trivial:
             return None
         tier = self.plan.level
         if self.second is not None and self.plan.refine is not None and values[-1] - values[-2] <= self.plan.close:
-            moves = self.second.checker_play(row.board, *dice, **row.cube, jacoby=False, beaver=False).moves
+            moves = self.second.checker_play(row.board, *row.dice, **row.cube, jacoby=False, beaver=False).moves
             tier = self.plan.refine
-        return {**row.record("checker", tier, self.game_plan(row.board)), "dice": dice, "moves": [_candidate(move) for move in moves]}
+        return {**row.record("checker", tier, self.game_plan(row.board)), "dice": row.dice, "moves": [_candidate(move) for move in moves]}
 
     def cube(self, row: _Position) -> dict[str, Any] | None:
         """The cube decision before the roll; None on the opening, without access to the cube or far from close."""

@@ -1,7 +1,7 @@
 """The JSON exchange format of benchmarks: read with every value checked, errors name the file and the decision's key.
 
-A file is ``{"meta": {...}, "decisions": [...]}``, plain or gzipped. Boards are 26 integers from the mover's side: index
-0 the opponent's bar, 1 to 24 the points (mine positive, theirs negative), 25 my bar; candidate boards keep that side.
+A file is ``{"meta": {...}, "decisions": [...]}``, plain or gzipped. Boards are 26 integers from the mover's side (see
+``raccoon.env.board26``); candidate boards keep that side.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, Cubes, RaccoonError
-from raccoon.engine.sage import sage_boards
 from raccoon.env.board import swap
+from raccoon.env.board26 import from_board26, to_board26
 from raccoon.env.codec import row_keys
 from raccoon.env.movegen import afterstates
 from raccoon.eval.benchmark import Benchmark, CheckerDecisions, CubeDecisions
 
-__all__ = ["from_board26", "key_order", "parse", "read"]
+__all__ = ["key_order", "parse", "read"]
 
 _OWNERS = {"centered": CENTRED, "player": OWNED, "opponent": OPPONENT}
 # Rollouts with variance reduction report corrected means: a rare outcome may come back slightly negative.
@@ -54,16 +54,6 @@ def parse(data: Any, source: str) -> Benchmark:
     if (counts > 1).any():
         raise RaccoonError(f"{source}: decision {unique[counts > 1][0]}: key appears {counts.max()} times; keys must be distinct")
     return Benchmark(source, data.get("meta", {}), checker, cube)
-
-
-def from_board26(rows: NDArray[Any]) -> Boards:
-    """``int8[N, 2, 25]`` (mover in slot 1) from ``int[N, 26]`` in the mover's view; the inverse of ``sage_boards``. Nothing is checked."""
-    rows = np.asarray(rows, np.int16).reshape(-1, 26)
-    boards = np.zeros((len(rows), 2, 25), np.int8)
-    boards[:, 1, :24] = np.maximum(rows[:, 1:25], 0)
-    boards[:, 0, :24] = np.maximum(-rows[:, 1:25], 0)[:, ::-1]
-    boards[:, 1, 24], boards[:, 0, 24] = rows[:, 25], rows[:, 0]
-    return boards
 
 
 class _Row:
@@ -215,6 +205,6 @@ def _check_legal(checker: CheckerDecisions, source: str) -> None:
         at = int(np.flatnonzero(fault)[0])
         row, board = rows[at], checker.children[at]
         raise RaccoonError(
-            f"{source}: decision {checker.keys[row]}: candidate {sage_boards(swap(board[None]))[0].tolist()} "
+            f"{source}: decision {checker.keys[row]}: candidate {to_board26(swap(board[None]))[0].tolist()} "
             f"is listed twice or is no legal result of {checker.dice[row].tolist()}"
         )

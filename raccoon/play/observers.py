@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.contracts import Boards, Step, Turns
+from raccoon.contracts import Boards, Cubes, Step, Turns
 
 __all__ = ["Record", "Recorder"]
 
@@ -16,12 +16,13 @@ __all__ = ["Record", "Recorder"]
 @dataclass(frozen=True)
 class Record:
     """The rolls of one game in order: ``mover int8[T]``, ``boards int8[T, 2, 25]`` before the play, ``dice int8[T, 2]``,
-    ``after int8[T, 2, 25]`` afterstates."""
+    ``cubes`` at the roll, ``after int8[T, 2, 25]`` afterstates."""
 
     game: int
     mover: NDArray[np.int8]
     boards: Boards
     dice: NDArray[np.int8]
+    cubes: Cubes
     after: Boards
 
 
@@ -48,11 +49,9 @@ class Recorder:
         steps = [step for step, _ in self._steps]
         games = np.concatenate([step.games for step in steps])
         order = np.lexsort((np.concatenate([step.roll for step in steps]), games))
-        columns = [
-            np.concatenate(parts)[order]
-            for parts in ([s.mover for s in steps], [s.boards for s in steps], [s.dice for s in steps], [after for _, after in self._steps])
-        ]
+        parts = ([s.mover for s in steps], [s.boards for s in steps], [s.dice for s in steps], [after for _, after in self._steps])
+        mover, boards, dice, after = (np.concatenate(part)[order] for part in parts)
+        cubes = Cubes(np.concatenate([s.cubes.value for s in steps]), np.concatenate([s.cubes.owner for s in steps])).take(order)
         found, starts = np.unique(games[order], return_index=True)
         for game, rows in zip(found, np.split(np.arange(len(order)), starts[1:]), strict=True):
-            mover, boards, dice, after = (column[rows] for column in columns)
-            yield Record(int(game), mover, boards, dice, after)
+            yield Record(int(game), mover[rows], boards[rows], dice[rows], cubes.take(rows), after[rows])

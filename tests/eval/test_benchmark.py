@@ -16,7 +16,6 @@ import pytest
 from raccoon import assets
 from raccoon.cli import benchmark as command
 from raccoon.contracts import OPPONENT, OWNED, Cubes, RaccoonError
-from raccoon.engine.sage import sage_boards
 from raccoon.env.board import swap
 from raccoon.env.codec import position_keys
 from raccoon.eval import benchmark_file, benchmark_json
@@ -67,16 +66,6 @@ def test_the_embedded_file_holds_the_source_exactly(sample: dict[str, Any]) -> N
             assert [cube.no_double[row], cube.double_take[row]] == [decision["equity_nd"], decision["equity_dt"]]
             assert cube.probs5[row].tolist() == decision["probs"]
             assert (cube.should_double[row], cube.should_take[row]) == (decision["should_double_ref"], decision["should_take_ref"])
-
-
-def test_boards_are_read_from_the_movers_side(sample: dict[str, Any]) -> None:
-    decision = next(d for d in sample["decisions"] if d["kind"] == "checker")
-    board = benchmark_json.from_board26(np.array([decision["board"]]))[0]
-    for point in range(1, 25):
-        assert int(board[1, point - 1]) - int(board[0, 24 - point]) == decision["board"][point]
-    assert (int(board[0, 24]), int(board[1, 24])) == (decision["board"][0], decision["board"][25])
-    checker = load().checker
-    np.testing.assert_array_equal(benchmark_json.from_board26(sage_boards(checker.boards)), checker.boards)
 
 
 def test_candidates_come_in_key_order_whatever_the_file_says(sample: dict[str, Any]) -> None:
