@@ -7,7 +7,6 @@ the network's weights as ``state_dict["net.*"]`` and perhaps averaged weights un
 
 from __future__ import annotations
 
-import importlib.metadata
 import io
 import json
 from collections.abc import Mapping
@@ -17,11 +16,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-import raccoon
 from raccoon.contracts import RaccoonError
 from raccoon.env.encoder import Encoder
 from raccoon.files import atomic
 from raccoon.model import RaccoonNet, build_net
+from raccoon.versions import installed
 
 __all__ = ["FORMAT", "VERSION", "header", "load", "restore", "save"]
 
@@ -47,7 +46,7 @@ def header(net: RaccoonNet, meta: Mapping[str, Any] | None = None) -> dict[str, 
         "encoder": net.encoder.to_config(),
         "layout": net.encoder.layout_hash,
         "channels": list(net.encoder.names),
-        "versions": {"raccoon": raccoon.__version__, "torch": importlib.metadata.version("torch")},
+        "versions": installed("raccoon", "torch"),
         "meta": plain,
     }
 

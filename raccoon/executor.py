@@ -9,7 +9,6 @@ from __future__ import annotations
 import concurrent.futures as futures
 import contextlib
 import hashlib
-import importlib.metadata
 import json
 import multiprocessing
 import os
@@ -22,8 +21,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from raccoon import __version__
 from raccoon.contracts import RaccoonError
 from raccoon.files import read_json, write_arrays, write_json
+from raccoon.versions import EVALUATORS, installed
 
 __all__ = ["Executor", "ProcessExecutor", "Shard", "fingerprint", "run_shards"]
 
@@ -110,14 +111,8 @@ def _end_with_parent() -> None:
 
 def fingerprint(job: Mapping[str, Any]) -> str:
     """16 hex digits that name a job: its config, the content of the files it names, the versions of what computes it."""
-    versions = {}
-    for package in ("raccoon", "gnubg-nn", "gnubg", "bgsage"):
-        try:
-            versions[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            continue
     named = dict(_files(job))
-    content = {"job": job, "versions": versions, **({"files": named} if named else {})}
+    content = {"job": job, "versions": {"raccoon": __version__, **installed(*EVALUATORS)}, **({"files": named} if named else {})}
     text = json.dumps(content, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import csv
+import io
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -13,7 +15,7 @@ import numpy as np
 
 from raccoon.contracts import RaccoonError
 
-__all__ = ["atomic", "read_json", "write_arrays", "write_json", "write_text"]
+__all__ = ["atomic", "read_json", "write_arrays", "write_csv", "write_json", "write_text"]
 
 
 @contextlib.contextmanager
@@ -50,6 +52,15 @@ def write_text(path: Path | str, text: str) -> None:
 def write_json(path: Path | str, data: Any) -> None:
     """Write indented JSON atomically (numpy scalars allowed)."""
     write_text(path, json.dumps(data, indent=2, default=_plain) + "\n")
+
+
+def write_csv(path: Path | str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write rows as CSV atomically; the columns are the keys of all rows in the order of their first use, None is empty."""
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, fieldnames=list(dict.fromkeys(key for row in rows for key in row)), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_text(path, buffer.getvalue())
 
 
 def read_json(path: Path | str) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from raccoon.contracts import RaccoonError
-from raccoon.files import atomic, read_json, write_arrays, write_json, write_text
+from raccoon.files import atomic, read_json, write_arrays, write_csv, write_json, write_text
 
 
 def names(folder: Path) -> list[str]:
@@ -32,6 +32,13 @@ def test_text_json_and_arrays_round_trip(tmp_path: Path) -> None:
         assert arrays["x"].tolist() == [0, 1, 2]
         assert arrays["y"] == 2.5
     assert names(tmp_path) == ["a.json", "a.npz", "deep"]
+
+
+def test_csv_has_the_columns_of_all_rows_and_nothing_for_none(tmp_path: Path) -> None:
+    write_csv(tmp_path / "a.csv", [{"game": 1, "luck": None}, {"game": 2, "luck": 0.1, "note": 'a "b", c'}])
+    assert (tmp_path / "a.csv").read_text() == 'game,luck,note\n1,,\n2,0.1,"a ""b"", c"\n'
+    write_csv(tmp_path / "none.csv", [])
+    assert (tmp_path / "none.csv").read_text() == "\n"
 
 
 def test_an_error_while_writing_leaves_the_old_file(tmp_path: Path) -> None:

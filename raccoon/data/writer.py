@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib.metadata
+import functools
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,13 +12,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon import __version__
 from raccoon.contracts import RaccoonError
 from raccoon.data import store as stores
 from raccoon.data.lock import writing
 from raccoon.data.rows import ROW
 from raccoon.executor import Executor, Shard, fingerprint
 from raccoon.files import atomic, write_json
+from raccoon.versions import EVALUATORS, installed
 
 __all__ = ["Plan", "Source", "fill", "prepare"]
 
@@ -41,7 +40,7 @@ class Plan:
     label: str
     about: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
+    @functools.cached_property
     def fingerprint(self) -> str:
         """16 hex digits of the identity and the versions of what computes it."""
         return fingerprint({"format": stores.VERSION, **self.identity})
@@ -116,19 +115,11 @@ def _write_shard(folder: Path, index: int, rows: NDArray[np.void]) -> dict[str, 
     return {"rows": len(rows), "sum": stores.checksum(rows)}
 
 
-def _versions() -> dict[str, str]:
-    versions = {"raccoon": __version__, "numpy": np.__version__}
-    for package in ("gnubg-nn", "gnubg", "bgsage"):
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            versions[package] = importlib.metadata.version(package)
-    return versions
-
-
 def _write_meta(plan: Plan, folder: Path, shards: Mapping[int, Mapping[str, Any]]) -> None:
     meta = {
         "format": stores.FORMAT,
         "version": stores.VERSION,
-        "versions": _versions(),
+        "versions": installed("raccoon", "numpy", *EVALUATORS),
         "fingerprint": plan.fingerprint,
         "label": plan.label,
         "complete": all(index in shards for index in range(plan.count)),

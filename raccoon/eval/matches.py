@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from raccoon.build import build
 from raccoon.contracts import Player, RaccoonError
 from raccoon.executor import Executor, run_shards
-from raccoon.files import write_text
+from raccoon.files import write_csv
 from raccoon.play.dice import OPENING_MODES
 from raccoon.play.match import play_games
 
@@ -154,11 +153,15 @@ def _evaluations(player: Player) -> int:
 
 def write_games(path: Path, played: Played) -> None:
     """One line a game as CSV: game, seat of player 0, points and luck to player 0, their difference, rolls, capped."""
-    out = io.StringIO()
-    out.write("game,seat,points,luck,vr,rolls,capped\n")
-    luck = None if played.luck is None else played.luck.tolist()
-    rows = zip(played.games.tolist(), played.points.tolist(), played.rolls.tolist(), played.capped.tolist(), strict=True)
-    for row, (game, points, rolls, capped) in enumerate(rows):
-        lucky = "," if luck is None else f"{luck[row]!r},{points - luck[row]!r}"
-        out.write(f"{game},{game % 2},{points},{lucky},{rolls},{int(capped)}\n")
-    write_text(path, out.getvalue())
+    reduced = None if played.luck is None else played.points - played.luck
+    columns = {
+        "game": played.games,
+        "seat": played.games % 2,
+        "points": played.points,
+        "luck": played.luck,
+        "vr": reduced,
+        "rolls": played.rolls,
+        "capped": played.capped.astype(np.int64),
+    }
+    lists = [[None] * len(played.games) if column is None else column.tolist() for column in columns.values()]
+    write_csv(path, [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)])

@@ -5,9 +5,6 @@
 
 from __future__ import annotations
 
-import csv
-import importlib.metadata
-import io
 import logging
 import math
 import platform
@@ -20,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from raccoon.contracts import Figure, RaccoonError, Report
-from raccoon.files import atomic, read_json, write_json, write_text
+from raccoon.files import atomic, read_json, write_csv, write_json, write_text
+from raccoon.versions import EVALUATORS, installed
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["check_free", "format_figure", "read", "render", "to_dict", "versions", "write"]
 
 log = logging.getLogger(__name__)
-_PACKAGES = ("raccoon", "torch", "numpy", "gnubg-nn", "gnubg", "bgsage", "open_spiel", "lightning")
+_PACKAGES = ("raccoon", "torch", "numpy", *EVALUATORS, "open_spiel", "lightning")
 
 
 def write(report: Report, run_dir: Path | str) -> Path:
@@ -42,7 +40,7 @@ def write(report: Report, run_dir: Path | str) -> Path:
     written = []
     for title, rows in report.tables.items():
         name = f"{_slug(title)}.csv"
-        write_text(folder / name, _csv(rows))
+        write_csv(folder / name, [dict(_flat(row)) for row in rows])
         written.append(name)
     for stem, draw in report.plots.items():
         name = f"{stem}.png"
@@ -102,13 +100,7 @@ def to_dict(report: Report) -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """Versions of Python and of what computes or referees."""
-    found = {"python": platform.python_version()}
-    for package in _PACKAGES:
-        try:
-            found[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found
+    return {"python": platform.python_version(), **installed(*_PACKAGES)}
 
 
 def render(report: Report) -> Group:
@@ -186,15 +178,6 @@ def _text(value: Any) -> str:
             return f"{value:.3g}"
         return f"{value:.4f}".rstrip("0").rstrip(".")
     return str(value)
-
-
-def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    buffer = io.StringIO()
-    flat = [dict(_flat(row)) for row in rows]
-    writer = csv.DictWriter(buffer, fieldnames=list(dict.fromkeys(key for row in flat for key in row)), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(flat)
-    return buffer.getvalue()
 
 
 def _flat(row: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import logging
 import time
 from pathlib import Path
@@ -12,7 +10,7 @@ from typing import Any
 import lightning.pytorch as pl
 from lightning.pytorch.callbacks import Callback
 
-from raccoon.files import write_text
+from raccoon.files import write_csv
 
 __all__ = ["History"]
 
@@ -45,7 +43,7 @@ class History(Callback):
         row |= dict(sorted(logged.items()))
         self.rows.append(row)
         if trainer.is_global_zero:
-            write_text(self.folder / "metrics.csv", _csv(self.rows))
+            write_csv(self.folder / "metrics.csv", self.rows)
             shown = ", ".join(f"{label} {row[name]:.4g}" for name, label in _SHOWN if name in row)
             log.info("epoch %d of %s: %s (%.1f s)", row["epoch"], trainer.max_epochs, shown, row["seconds"])
 
@@ -54,11 +52,3 @@ class History(Callback):
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         self.rows = [dict(row) for row in state_dict["rows"]]
-
-
-def _csv(rows: list[dict[str, float]]) -> str:
-    buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, fieldnames=list(dict.fromkeys(key for row in rows for key in row)), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return buffer.getvalue()
