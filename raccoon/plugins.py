@@ -84,7 +84,10 @@ def _scan(folder: Traversable, group: str, provider: str, found: dict[str, dict[
         if item.is_dir() and not item.name.startswith(("_", ".")):
             _scan(item, f"{group}/{item.name}" if group else item.name, provider, found)
         elif group and item.name.endswith(".yaml"):
-            found.setdefault(group, {}).setdefault(item.name.removesuffix(".yaml"), provider)
+            name = item.name.removesuffix(".yaml")
+            first = found.setdefault(group, {}).setdefault(name, provider)
+            if first != provider:
+                warnings.warn(f"{group}={name} of {provider} is never seen: {first} has that name; prefix it", stacklevel=2)
 
 
 def defaults(root: str) -> dict[str, str]:

@@ -122,6 +122,8 @@ def _loggers(nodes: Mapping[str, Any], run: Run) -> list[Any]:
     for name, node in nodes.items():
         if not node:
             continue
+        if not isinstance(node, Mapping):
+            raise RaccoonError(f"logger.{name}={node!r}: a logger file has one name and a node with _target_ below it")
         known = {"id": ids["WandbLogger"]} if node.get("_target_", "").endswith("wandb_logger") and "WandbLogger" in ids else {}
         built.append(build(node, f"logger.{name}", **known))
     return built
