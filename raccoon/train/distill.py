@@ -44,7 +44,7 @@ class Distillation(pl.LightningModule):
         betas: Sequence[float] = (0.9, 0.999),
         schedule: str = "cosine",
         warmup_steps: int = 0,
-        equity_weight: float = 1.0,
+        equity_weight: float = 30.0,
         ema_decay: float | None = 0.999,
         gradient_clip: float | None = 1.0,
         max_epochs: int = 10,

@@ -175,16 +175,6 @@ def test_a_broken_checkpoint_is_named(make_config, tmp_path):
         train(config, run)
 
 
-def test_a_run_can_start_from_a_checkpoint(make_config, tmp_path):
-    config = make_config(max_epochs=2)
-    train(config, open_at(tmp_path / "first", config))
-    again = make_config(max_epochs=1, lr=1e-12, ema_decay=None) | {"init": str(tmp_path / "first" / "net.pt")}
-    train(again, open_at(tmp_path / "second", again))
-    start, end = weights(tmp_path / "first"), weights(tmp_path / "second")
-    trained = [key for key in start if "running" not in key and "num_batches" not in key]
-    assert all(torch.allclose(start[key], end[key], atol=1e-9) for key in trained)
-
-
 _KILLED = """
 import json, sys
 from pathlib import Path
@@ -197,7 +187,7 @@ train(config, Run(folder, "train", "resume" in sys.argv, config))
 
 @pytest.mark.slow
 def test_kill_9_and_the_same_command_again_equal_an_uninterrupted_run(make_config, tmp_path):
-    config = make_config(max_epochs=6)
+    config = make_config(max_epochs=3)
     command = [sys.executable, "-c", _KILLED]
     (tmp_path / "cut").mkdir()
     process = subprocess.Popen([*command, str(tmp_path / "cut"), json.dumps(config)], stdout=subprocess.DEVNULL)
