@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from raccoon.contracts import Boards, RaccoonError
 
-__all__ = ["START", "as_boards", "check", "is_race", "pips", "swap", "terminal_points", "unfinished", "validate"]
+__all__ = ["START", "as_array", "as_board", "as_boards", "check", "is_race", "pips", "swap", "terminal_points", "unfinished", "validate"]
 
 
 def _start() -> Boards:
@@ -97,12 +97,30 @@ def _terminal(boards: NDArray[np.int8], out: NDArray[np.int8]) -> None:
         out[row] = -points if loser == 1 else points
 
 
+def as_array(numbers: ArrayLike, what: str) -> NDArray[Any]:
+    """``numbers`` as an array. Raises RaccoonError when they form none (rows of unequal length)."""
+    try:
+        return np.asarray(numbers)
+    except ValueError as error:
+        raise RaccoonError(f"{what}: no array ({error})") from error
+
+
+def as_board(board: ArrayLike, what: str = "board") -> Boards:
+    """One valid board as ``int8[2, 25]``. Raises RaccoonError naming the fault."""
+    array = as_array(board, what)
+    if array.shape != (2, 25):
+        raise RaccoonError(f"{what}: shape {array.shape} instead of (2, 25)")
+    boards = as_boards(array[None], what)
+    check(boards, what)
+    return boards[0]
+
+
 def as_boards(boards: ArrayLike, what: str = "boards") -> Boards:
     """``boards`` as a contiguous ``int8[N, 2, 25]`` (copied only when needed); the contents are not checked.
 
     Raises RaccoonError when the shape is another or the numbers are not integers that fit.
     """
-    array: NDArray[Any] = np.asarray(boards)
+    array = as_array(boards, what)
     if array.ndim != 3 or array.shape[1:] != (2, 25):
         raise RaccoonError(f"{what}: shape {array.shape} instead of (N, 2, 25); a single board goes in as board[None]")
     if array.dtype != np.int8:
@@ -141,8 +159,14 @@ def unfinished(boards: ArrayLike) -> Boards:
 
 
 def swap(boards: Boards) -> Boards:
-    """The same boards seen from the other side (slots exchanged; each side keeps its own numbering). Returns a copy."""
-    return np.ascontiguousarray(np.asarray(boards)[..., ::-1, :])
+    """The same boards seen from the other side (slots exchanged; each side keeps its own numbering). Returns a copy.
+
+    Takes ``[..., 2, 25]`` of any type. Raises RaccoonError for another shape.
+    """
+    array = np.asarray(boards)
+    if array.shape[-2:] != (2, 25):
+        raise RaccoonError(f"boards: shape {array.shape} instead of (.., 2, 25)")
+    return np.ascontiguousarray(array[..., ::-1, :])
 
 
 def pips(boards: ArrayLike) -> NDArray[np.int32]:

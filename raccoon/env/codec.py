@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from raccoon.contracts import Boards, RaccoonError
-from raccoon.env.board import as_boards, check
+from raccoon.env.board import as_array, as_board, as_boards, check
 from raccoon.env.xgid import Position, from_xgid, to_xgid
 
 __all__ = [
@@ -168,7 +168,7 @@ def row_keys(row: ArrayLike, boards: ArrayLike) -> NDArray[np.bytes_]:
 
 def from_position_keys(keys: ArrayLike) -> Boards:
     """``int8[N, 2, 25]`` boards of ``uint8[N, 10]`` keys. Raises RaccoonError naming the first key that is no board."""
-    array = np.ascontiguousarray(keys)
+    array = np.ascontiguousarray(as_array(keys, "position keys"))
     if array.ndim != 2 or array.shape[1] != 10 or array.dtype != np.uint8:
         raise RaccoonError(f"position keys: {array.dtype}{list(array.shape)} instead of uint8[N, 10]")
     out = np.empty((len(array), 2, 25), np.int8)
@@ -180,11 +180,13 @@ def from_position_keys(keys: ArrayLike) -> Boards:
 
 def position_key(board: ArrayLike) -> bytes:
     """The 10 bytes of one ``[2, 25]`` board. Raises RaccoonError on a bad board."""
-    return position_keys(np.asarray(board)[None])[0].tobytes()
+    return position_keys(as_board(board)[None])[0].tobytes()
 
 
 def from_position_key(key: bytes) -> Boards:
     """``int8[2, 25]`` of a 10-byte key. Raises RaccoonError naming the key and its fault."""
+    if not isinstance(key, bytes | bytearray):
+        raise RaccoonError(f"position key {key!r}: {type(key).__name__} instead of bytes")
     if len(key) != 10:
         raise RaccoonError(f"position key {key!r}: {len(key)} bytes instead of 10")
     return from_position_keys(np.frombuffer(key, np.uint8)[None])[0]
@@ -197,6 +199,8 @@ def position_id(board: ArrayLike) -> str:
 
 def from_position_id(text: str) -> Boards:
     """``int8[2, 25]`` of a Position ID. Raises RaccoonError naming the text and its fault."""
+    if not isinstance(text, str):
+        raise RaccoonError(f"Position ID {text!r}: {type(text).__name__} instead of a text")
     if len(text) != 14:
         raise RaccoonError(f"Position ID {text!r}: {len(text)} characters instead of 14")
     try:

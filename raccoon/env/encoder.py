@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.env import encoder_kernels as kernels
-from raccoon.env.board import as_boards
+from raccoon.env.board import as_array, as_boards, check
 
 __all__ = [
     "CHANNEL_NAMES",
@@ -74,23 +74,26 @@ def _inputs(
     boards: Boards, dice: NDArray[Any] | None, mid_doubles: NDArray[Any] | None
 ) -> tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.bool_]]:
     boards = as_boards(boards)
+    check(boards)
     n = len(boards)
-    dice = np.zeros((n, 2), np.int8) if dice is None else np.ascontiguousarray(dice, np.int8)
-    mid = np.zeros(n, np.bool_) if mid_doubles is None else np.ascontiguousarray(mid_doubles, np.bool_)
+    dice = np.zeros((n, 2), np.int8) if dice is None else as_array(dice, "dice")
+    mid = np.zeros(n, np.bool_) if mid_doubles is None else as_array(mid_doubles, "mid_doubles")
     if dice.shape != (n, 2):
         raise RaccoonError(f"dice of shape {dice.shape}: expected ({n}, 2), one roll a board")
     if mid.shape != (n,):
         raise RaccoonError(f"mid_doubles of shape {mid.shape}: expected ({n},), one flag a board")
+    if n and (dice.dtype.kind not in "iu" or mid.dtype != np.bool_):
+        raise RaccoonError(f"dice of type {dice.dtype}, mid_doubles of type {mid.dtype}: expected integers and booleans")
     bad = ((dice < 1) | (dice > 6)).any(axis=1) & (dice != 0).any(axis=1)
     if bad.any():
         row = int(bad.argmax())
         raise RaccoonError(f"dice {dice[row].tolist()} of row {row}: both must be 1..6, or (0, 0) before the roll")
-    return boards, dice, mid
+    return boards, np.ascontiguousarray(dice, np.int8), np.ascontiguousarray(mid, np.bool_)
 
 
 def _channels(channels: Sequence[int] | None) -> NDArray[np.int64]:
-    chosen = np.arange(len(CHANNEL_NAMES)) if channels is None else np.asarray(channels, np.int64).reshape(-1)
-    if len(chosen) == 0 or (chosen < 0).any() or (chosen >= len(CHANNEL_NAMES)).any():
+    chosen = np.arange(len(CHANNEL_NAMES)) if channels is None else as_array(channels, "channels").reshape(-1)
+    if len(chosen) == 0 or chosen.dtype.kind not in "iu" or (chosen < 0).any() or (chosen >= len(CHANNEL_NAMES)).any():
         raise RaccoonError(f"channels={chosen.tolist()}: give one or more of 0..{len(CHANNEL_NAMES) - 1}")
     return chosen.astype(np.int64)
 
@@ -109,8 +112,8 @@ def encode(
     """Planes ``float32[N, C, 2, 12]`` of ``boards`` for the side on roll.
 
     ``dice int[N, 2]`` in stored order, (0, 0) or None before the roll; ``mid_doubles bool[N]``: one half of a double is
-    played; ``channels``: indices into ``CHANNEL_NAMES``, in the wanted order (all by default). Boards must be valid.
-    Raises RaccoonError for wrong shapes, dice or channels.
+    played; ``channels``: indices into ``CHANNEL_NAMES``, in the wanted order (all by default).
+    Raises RaccoonError for bad boards, shapes, dice or channels.
     """
     boards, dice8, mid = _inputs(boards, dice, mid_doubles)
     chosen = _channels(channels)
@@ -186,13 +189,20 @@ class Encoder:
         if given is None:
             wanted = set(known)
         elif isinstance(given, Mapping):
+            for name, on in given.items():
+                if not isinstance(on, bool):
+                    raise RaccoonError(f"encoder.features.{name}={on!r}: give true or false")
             wanted = {name for name, on in given.items() if on}
             given = list(given)
-        else:
+        elif isinstance(given, str | list | tuple):
             given = [given] if isinstance(given, str) else list(given)
-            wanted = set(given)
+            wanted = set(map(str, given))
+        else:
+            raise RaccoonError(f"encoder.features={given!r}: give names of feature groups")
+        if not isinstance(self.normalize, bool):
+            raise RaccoonError(f"encoder.normalize={self.normalize!r}: give true or false")
         for name in given or ():
-            if name not in FEATURE_GROUPS:
+            if not isinstance(name, str) or name not in FEATURE_GROUPS:
                 raise RaccoonError(f"encoder.features: unknown group {name!r}; choose from {', '.join(known)}")
         object.__setattr__(self, "features", tuple(group for group in known if group in wanted))
 
@@ -255,4 +265,4 @@ class Encoder:
         unknown = set(config) - {"features", "normalize", "_target_"}
         if unknown:
             raise RaccoonError(f"encoder config: unknown keys {sorted(unknown)}; known are features, normalize")
-        return cls(config.get("features"), bool(config.get("normalize", True)))
+        return cls(config.get("features"), config.get("normalize", True))

@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from raccoon.contracts import Boards, Cubes, RaccoonError, Turns
-from raccoon.env.board import as_boards, check, unfinished
+from raccoon.env.board import as_array, as_boards, check, unfinished
 from raccoon.env.codec import side_bits
 
 __all__ = ["ROLLS", "ROLL_PROBS", "afterstates", "afterstates_all_rolls", "check_dice", "enumerate_turns", "step", "undo"]
@@ -242,7 +242,7 @@ def _first_done(boards: NDArray[np.int8]) -> int:
 
 def check_dice(dice: ArrayLike, rows: int) -> NDArray[np.int8]:
     """``dice`` as ``int8[rows, 2]``. Raises RaccoonError naming the row when a number is not 1..6."""
-    array = np.asarray(dice)
+    array = as_array(dice, "dice")
     if array.shape != (rows, 2):
         raise RaccoonError(f"dice: shape {array.shape} instead of ({rows}, 2)")
     if rows and array.dtype.kind not in "iu":

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from raccoon.contracts import Boards, RaccoonError
-from raccoon.env.board import swap
-from raccoon.env.movegen import afterstates, step, undo
+from raccoon.env.board import as_array, as_board, swap
+from raccoon.env.movegen import afterstates, check_dice, step, undo
 
 __all__ = ["CANNOT_MOVE", "format_turn", "parse_turn"]
 
@@ -96,8 +96,8 @@ def _write(steps: list[_Step]) -> str:
 
 
 def _dice(dice: ArrayLike) -> tuple[int, int]:
-    first, second = np.asarray(dice).tolist()
-    return int(first), int(second)
+    first, second = check_dice(as_array(dice, "dice")[None], 1)[0].tolist()
+    return first, second
 
 
 def format_turn(before: ArrayLike, child: ArrayLike, dice: ArrayLike) -> str:
@@ -106,7 +106,7 @@ def format_turn(before: ArrayLike, child: ArrayLike, dice: ArrayLike) -> str:
     ``before int8[2, 25]`` with the mover in slot 1, ``child int8[2, 25]`` the afterstate (opponent in slot 1), ``dice``
     two numbers. ``parse_turn`` reads the text back. Raises RaccoonError when no legal play leads to ``child``.
     """
-    board, target = np.asarray(before, np.int8), np.asarray(child, np.int8)
+    board, target = as_board(before), as_board(child, "child")
     high, low = sorted(_dice(dice), reverse=True)
     children, _ = afterstates(board[None], [[high, low]])
     if not (children == target).all(axis=(1, 2)).any():
@@ -157,7 +157,9 @@ def parse_turn(board: ArrayLike, dice: ArrayLike, text: str) -> Boards:
     name every point or only the ends, and nothing, ``Cannot Move`` and the like mean a dance. Where a play through a
     blot and one around it end alike, no star means around. Raises RaccoonError naming the text.
     """
-    before = np.asarray(board, np.int8)
+    before = as_board(board)
+    if not isinstance(text, str):
+        raise RaccoonError(f"turn {text!r}: {type(text).__name__} instead of a text")
     roll = _dice(dice)
     where = f"turn {text!r} with {roll[0]}-{roll[1]}"
     prefix = _ROLL.match(text)

@@ -7,18 +7,20 @@ owner is 1, -1 or 0 (centred) in the same sense. A ``Position`` is seen from the
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import CENTRED, Boards, RaccoonError
-from raccoon.env.board import validate
+from raccoon.env.board import as_board, validate
 
 __all__ = ["Position", "from_xgid", "to_xgid"]
 
 _CUBE_ACTIONS = {"D": "double", "B": "beaver", "R": "raccoon"}
 _LIMIT = 10
+_NUMBER = re.compile(r"-?[0-9]{1,20}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,10 +84,9 @@ def _sides(field: str, text: str) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
 
 
 def _number(field: str, name: str, text: str, low: int, high: int) -> int:
-    try:
-        value = int(field)
-    except ValueError:
-        raise RaccoonError(f"XGID {text!r}: {name} {field!r} is not a number") from None
+    if not _NUMBER.fullmatch(field):
+        raise RaccoonError(f"XGID {text!r}: {name} {field[:40]!r} is not a number")
+    value = int(field)
     if not low <= value <= high:
         raise RaccoonError(f"XGID {text!r}: {name} {value} is outside {low}..{high}")
     return value
@@ -103,6 +104,8 @@ def _dice(field: str, text: str) -> tuple[tuple[int, int] | None, str]:
 
 def from_xgid(text: str) -> Position:
     """Read an XGID, with or without ``XGID=`` in front. Raises RaccoonError naming the text and the bad field."""
+    if not isinstance(text, str):
+        raise RaccoonError(f"XGID {text!r}: {type(text).__name__} instead of a text")
     fields = text.strip().removeprefix("XGID=").split(":")
     if len(fields) != 10:
         raise RaccoonError(
@@ -148,19 +151,28 @@ def _letters(upper: NDArray[np.int8], lower: NDArray[np.int8]) -> str:
 
 
 def to_xgid(position: Position) -> str:
-    """The XGID of a position; ``from_xgid`` reads it back unchanged. Raises RaccoonError on a board or cube that is none."""
-    board = np.asarray(position.board)
-    validate(board[None], "position")
-    value = int(position.cube_value)
-    if value < 1 or value & (value - 1):
-        raise RaccoonError(f"position: cube {value} is not a power of two")
+    """The XGID of a position; ``from_xgid`` reads it back unchanged.
+
+    Raises RaccoonError for a board that is none and for any other field that an XGID does not hold.
+    """
+    board = as_board(position.board, "position")
+    value = position.cube_value
+    if not isinstance(value, int | np.integer) or value < 1 or int(value) & (int(value) - 1):
+        raise RaccoonError(f"position: cube {value!r} is not a power of two")
     if position.turn not in (1, -1):
-        raise RaccoonError(f"position: turn {position.turn} is neither 1 nor -1")
+        raise RaccoonError(f"position: turn {position.turn!r} is neither 1 nor -1")
+    if position.cube_action not in ("", *_CUBE_ACTIONS.values()):
+        raise RaccoonError(f"position: cube action {position.cube_action!r} is none of {', '.join(_CUBE_ACTIONS.values())}")
+    for name, pair in (("dice", position.dice or (1, 1)), ("score", position.score)):
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise RaccoonError(f"position: {name} {pair!r} are not two numbers")
     upper, lower = (board[1], board[0]) if position.turn == 1 else (board[0], board[1])
     dice = "00" if position.dice is None else f"{position.dice[0]}{position.dice[1]}"
     if position.cube_action:
         dice = position.cube_action[0].upper()
     score = position.score if position.turn == 1 else position.score[::-1]
     rules = int(position.crawford) if position.match_length else int(position.jacoby) + 2 * int(position.beavers)
-    fields = (_letters(upper, lower), value.bit_length() - 1, position.cube_owner * position.turn, position.turn, dice)
-    return "XGID=" + ":".join(str(x) for x in (*fields, *score, rules, position.match_length, position.cube_limit))
+    fields = (_letters(upper, lower), int(value).bit_length() - 1, position.cube_owner * position.turn, position.turn, dice)
+    text = "XGID=" + ":".join(str(x) for x in (*fields, *score, rules, position.match_length, position.cube_limit))
+    from_xgid(text)  # refuses whatever is out of range
+    return text

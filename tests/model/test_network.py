@@ -92,7 +92,7 @@ def test_policy_reads_the_dice_and_the_value_does_not_need_them(boards: np.ndarr
     net = make()
     one, other = (net.policy_logits(net.prepare(boards, np.full((50, 2), d))) for d in (1, 6))
     assert not torch.equal(one, other)
-    torch.testing.assert_close(net.prepare(boards, np.zeros((50, 2))), net.prepare(boards))
+    torch.testing.assert_close(net.prepare(boards, np.zeros((50, 2), np.int8)), net.prepare(boards))
 
 
 @pytest.mark.parametrize("backbone", BACKBONES)
