@@ -15,7 +15,7 @@ import secrets
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -97,6 +97,20 @@ def _resolved(cfg: DictConfig, run_dir: str) -> dict[str, Any]:
     return {str(key): value for key, value in resolved.items()}
 
 
+def _check_root(config: Mapping[str, Any]) -> None:
+    """Raise RaccoonError for a value of a root config that could only be misread: groups are checked where they are built."""
+    seed, resume = config.get("seed"), config.get("resume", True)
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
+        raise RaccoonError(f"seed={seed!r}: give a whole number from 0 to 2**63 - 1")
+    if not isinstance(resume, bool):
+        raise RaccoonError(f"resume={resume!r}: give true or false")
+    texts = {"init": config.get("init"), "folder": config.get("folder")}
+    wanted = {f"paths.{key}": value for key, value in config["paths"].items()} | {"paths.run_dir": config["run_dir"]}
+    for key, value in (wanted | {key: value for key, value in texts.items() if value is not None}).items():
+        if not isinstance(value, str) or not value or "\0" in value:
+            raise RaccoonError(f"{key}={value!r}: give a path")
+
+
 def _fingerprint(cfg: DictConfig, kind: str) -> str:
     copy = cfg.copy()
     OmegaConf.set_struct(copy, False)
@@ -114,6 +128,7 @@ def open_run(cfg: DictConfig, kind: str) -> Iterator[Run]:
     continued: the folder that ``paths.run_dir`` names, else the newest such folder.
     """
     rank = os.environ.get("LOCAL_RANK", "0"), os.environ.get("RANK", "0")
+    _check_root(_resolved(cfg, _RUN_DIR) | {"run_dir": cfg.paths.run_dir})
     wanted, named = _wanted_dir(cfg, kind)
     if rank != ("0", "0"):  # another process of the same training: rank 0 owns the folder
         folder = Path(os.environ.get("RACCOON_RUN_DIR", str(wanted)))

@@ -237,3 +237,28 @@ def test_a_missing_value_is_named() -> None:
 
     with pytest.raises(MissingMandatoryValue, match=r"data\.folder"):
         complete(config(data={"folder": "???"}))
+
+
+@pytest.mark.parametrize("seed", [None, "abc", True, 1.5, -1, 2**63, [1]], ids=str)
+def test_a_seed_is_a_whole_number(seed: Any) -> None:
+    with pytest.raises(RaccoonError, match=r"^seed="), open_run(config(seed=seed), "train"):
+        pytest.fail("opened")
+    assert not Path("runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("key", "values"),
+    [
+        ("resume", {"resume": "no"}),
+        ("paths.run_dir", {"paths": {"run_dir": None}}),
+        ("paths.run_dir", {"paths": {"run_dir": 5}}),
+        ("paths.run_dir", {"paths": {"run_dir": ""}}),
+        ("paths.data_dir", {"paths": {"data_dir": None}}),
+        ("init", {"init": ["a.pt"]}),
+        ("folder", {"folder": 5}),
+    ],
+)
+def test_values_of_the_root_that_would_be_misread_are_refused(key: str, values: dict[str, Any]) -> None:
+    with pytest.raises(RaccoonError, match=f"^{key}="), open_run(config(**values), "train"):
+        pytest.fail("opened")
+    assert not any(Path().iterdir())

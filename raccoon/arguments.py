@@ -1,0 +1,110 @@
+"""Does a config value suit the parameter it is for? Read off the annotations, so that every target is checked alike.
+
+Without this, ``lr: fast`` fails somewhere inside, ``progress: "no"`` counts as yes and ``games: 1.5`` plays one game.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import Any, Literal, Union
+
+from raccoon.contracts import RaccoonError
+
+__all__ = ["check_arguments"]
+
+_WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text", type(None): "null"}
+
+
+def check_arguments(target: Callable[..., Any], arguments: Mapping[str, Any], at: str = "") -> None:
+    """Hold plain config values against the annotations of ``target``'s parameters.
+
+    Numbers, texts, booleans, null, lists, mappings and choices are checked; nodes with a ``_target_`` and parameters of any
+    other type are left to the target. A value equal to the default is always right. Raises RaccoonError naming the key.
+    """
+    hints, defaults = _parameters(target)
+    for name, value in arguments.items():
+        if name not in hints or (isinstance(value, Mapping) and "_target_" in value):
+            continue
+        if name in defaults and type(value) is type(defaults[name]) and value == defaults[name]:
+            continue
+        if not _suits(value, hints[name]):
+            wanted = _words(hints[name])
+            raise RaccoonError(f"{at}.{name}={value!r}: give {wanted}" if at else f"{name}={value!r}: give {wanted}")
+
+
+@functools.lru_cache(maxsize=256)
+def _parameters(target: Callable[..., Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Resolved annotations and defaults by name; nothing where they cannot be read."""
+    try:
+        parameters = inspect.signature(target).parameters.values()
+        hints = typing.get_type_hints(target.__init__ if inspect.isclass(target) else target)
+    except (NameError, TypeError, ValueError, AttributeError):
+        return {}, {}
+    found: dict[str, Any] = {}
+    defaults: dict[str, Any] = {}
+    if inspect.isclass(target) and any(p.kind is p.VAR_KEYWORD for p in parameters) and len(target.__mro__) > 2:
+        inherited = _parameters(target.__mro__[1])  # further keywords usually go to the base class
+        found, defaults = dict(inherited[0]), dict(inherited[1])
+    named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    found |= {p.name: hints[p.name] for p in named if p.name in hints}
+    defaults |= {p.name: p.default for p in named if p.default is not p.empty}
+    return found, defaults
+
+
+def _suits(value: Any, hint: Any) -> bool:
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (Union, types.UnionType):
+        return any(_suits(value, one) for one in inner)
+    if origin is Literal:
+        return any(type(value) is type(one) and value == one for one in inner)
+    if hint is type(None):
+        return value is None
+    if hint is bool:
+        return isinstance(value, bool)
+    if hint is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    if hint is float:
+        return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf
+    if hint is str:
+        return isinstance(value, str)
+    kind = origin or hint
+    if kind in (Sequence, list, tuple):
+        return isinstance(value, list | tuple) and _each(value, [one for one in inner if one is not Ellipsis])
+    if kind in (Mapping, dict):
+        return isinstance(value, Mapping) and (not inner or _each(list(value.values()), inner[1:]))
+    if hint is Path:
+        return isinstance(value, str | Path)
+    other = hint is Any or hint is object or not inspect.isclass(kind) or issubclass(kind, Enum)
+    return other or not isinstance(value, str | int | float | None)
+
+
+def _each(values: Sequence[Any], hints: Sequence[Any]) -> bool:
+    """Does every value suit, the hints being one for all or one each?"""
+    if len(hints) > 1 and len(hints) != len(values):
+        return False
+    return all(_suits(value, hints[min(i, len(hints) - 1)]) for i, value in enumerate(values)) if hints else True
+
+
+def _words(hint: Any) -> str:
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (Union, types.UnionType):
+        return " or ".join(_words(one) for one in inner)
+    if origin is Literal:
+        return " or ".join(repr(one) for one in inner)
+    if hint in _WORDS:
+        return _WORDS[hint]
+    kind = origin or hint
+    if kind in (Sequence, list, tuple):
+        return "a list" + (f" of {_words(inner[0])} each" if inner else "")
+    if kind in (Mapping, dict):
+        return "a mapping"
+    if hint is Path:
+        return "a path"
+    return "a node with _target_"
