@@ -11,14 +11,18 @@ import functools
 import importlib
 import importlib.util
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from raccoon.arguments import check_arguments
 from raccoon.contracts import RaccoonError
+from raccoon.executor import fingerprint
 
-__all__ = ["allowed_prefixes", "build", "plain"]
+__all__ = ["allowed_prefixes", "build", "plain", "shared"]
 
 _BUILT_IN = ("raccoon.", "lightning.pytorch.", "torch.optim.")
+_SHARED: dict[str, Any] = {}
+_MOST_SHARED = 4
 _CONTROL = frozenset({"_target_", "_partial_", "_convert_", "_recursive_", "_args_"})
 
 
@@ -58,6 +62,23 @@ def build(node: Mapping[str, Any], at: str = "", /, **extra: Any) -> Any:
         # extra never passes through OmegaConf, which would turn dataclasses and dicts into configs
         made = instantiate({**node, "_partial_": True}, _convert_="all")
         return functools.partial(made, **extra) if node.get("_partial_") else made(**extra)
+
+
+def shared(node: Mapping[str, Any], at: str = "", ready: Callable[[Any], object] | None = None) -> Any:
+    """``build(node, at)``, once a process: the same object while the node and the files that it names stay the same.
+
+    For players and engines in workers, which keep no state between calls; the last few are kept. ``ready`` is called
+    with the object when it has just been built.
+    """
+    mark = fingerprint(node)
+    if mark not in _SHARED:
+        made = build(node, at)
+        if ready is not None:
+            ready(made)
+        while len(_SHARED) >= _MOST_SHARED:
+            del _SHARED[next(iter(_SHARED))]
+        _SHARED[mark] = made
+    return _SHARED[mark]
 
 
 @contextlib.contextmanager
@@ -112,6 +133,7 @@ def _check(path: str, node: Mapping[str, Any], extra: Mapping[str, Any], partial
         if unknown:
             names = ", ".join(f"{path}.{key}" if path else key for key in unknown)
             raise RaccoonError(f"{names}: {target} does not take that; it accepts {', '.join(keywords) or 'no arguments'}")
+    check_arguments(found, {key: node[key] for key in given if key in node and key not in extra}, path)
     missing = [name for name in keywords if parameters[name].default is inspect.Parameter.empty and name not in given]
     if missing and not partial and "_args_" not in node:
         names = ", ".join(f"{path}.{key}" if path else key for key in missing)

@@ -20,7 +20,7 @@ from raccoon.eval.matches import MatchPlan, Played, play_match
 from raccoon.executor import Executor
 from raccoon.rng import generator
 
-__all__ = ["compare_arms", "independent_sd_ratio"]
+__all__ = ["compare_arms"]
 
 
 def compare_arms(
@@ -44,8 +44,8 @@ def compare_arms(
     first, second = arms.values()
     report.figures["ppg_raw"] = stats.mean_ci(first)
     report.figures["ppg_vr"] = stats.mean_ci(second)
-    report.figures["difference"] = _difference(first, second)
-    ratio = independent_sd_ratio(first, second, generator(seed, "blocks bootstrap"))
+    report.figures["difference"] = stats.welch_difference(first, second)
+    ratio = stats.independent_sd_ratio(first, second, generator(seed, "blocks bootstrap"))
     report.figures["sd_ratio"] = ratio
     low, high = (None if edge is None else stats.games_equivalent(edge) for edge in (ratio.lo, ratio.hi))
     report.figures["games_equivalent"] = Figure(stats.games_equivalent(ratio.value), low, high, ratio.n)
@@ -60,37 +60,11 @@ def compare_arms(
 
 def _match_means(played: Played, games: int) -> NDArray[np.float64]:
     """``float64[count]``: points per game of each match, luck taken off where it was computed; capped games left out."""
-    values = played.points if played.luck is None else played.points - played.luck
+    points = played.points if played.luck is None else played.points - played.luck
     done = ~played.capped.reshape(-1, games)
     if not done.any(axis=1).all():
         raise RaccoonError("evaluator.turn_cap: it stopped every game of a match; raise it")
-    return np.where(done, values.reshape(-1, games), 0.0).sum(axis=1) / done.sum(axis=1)
-
-
-def _difference(a: NDArray[np.float64], b: NDArray[np.float64]) -> Figure:
-    """Difference of the means of two independent samples with Welch's interval."""
-    from scipy.stats import ttest_ind
-
-    if a.std() == 0 and b.std() == 0:
-        return Figure(float(a.mean() - b.mean()), n=len(a))
-    interval = ttest_ind(a, b, equal_var=False).confidence_interval(stats.LEVEL)
-    return Figure(float(a.mean() - b.mean()), float(interval.low), float(interval.high), len(a))
-
-
-def independent_sd_ratio(a: NDArray[np.float64], b: NDArray[np.float64], rng: np.random.Generator) -> Figure:
-    """SD(a) / SD(b) of two independent samples, each resampled on its own for the bootstrap interval."""
-
-    def sds(total: NDArray[np.float64]) -> NDArray[np.float64]:
-        n, s, ss = total.T
-        return np.sqrt(np.maximum(ss - s * s / n, 0.0) / (n - 1))
-
-    draws = []
-    for x in (a, b):
-        centred = x - x.mean()
-        columns = np.column_stack([np.ones(len(x)), centred, centred * centred])
-        draws.append(stats.cluster_bootstrap(columns, sds, rng))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return stats.percentile_figure(stats.mean_sd(a)[1] / stats.mean_sd(b)[1], draws[0] / draws[1], len(a))
+    return np.where(done, points.reshape(-1, games), 0.0).sum(axis=1) / done.sum(axis=1)
 
 
 def _strip(arms: Mapping[str, NDArray[np.float64]], title: str) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.build import build
+from raccoon.build import shared
 from raccoon.contracts import Figure, RaccoonError, Report, Step, Turns
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.eval import plots, stats
@@ -100,8 +100,7 @@ class DoublesConcession:
         if opponent is None:
             raise RaccoonError("opponent: this measurement needs one, for example opponent=gnubg0")
         job = {"player": dict(player), "opponent": dict(opponent), "seed": seed, "plan": vars(self.plan), "second_price": self.second_price}
-        count = -(-self.plan.games // self.plan.shard_games)
-        shards = run_shards(self.executor, concession_shard, job, count, Path(run_dir) / "shards", self.name)
+        shards = run_shards(self.executor, concession_shard, job, self.plan.shards, Path(run_dir) / "shards", self.name)
         turns = {key: np.concatenate([shard[key] for shard in shards]) for key in _COLUMNS}
         names = shards[0]["names"]
         report = Report(self.name, str(names[0]), str(names[1]), seed, 0.0, _figures(turns, self.plan.games))
@@ -117,16 +116,14 @@ class DoublesConcession:
 def concession_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     """The turns of shard ``index`` as columns, and the names of the players."""
     plan = MatchPlan(**job["plan"])
-    start = index * plan.shard_games
-    games = np.arange(start, min(start + plan.shard_games, plan.games), dtype=np.int64)
-    player = build(job["player"])
+    player = shared(job["player"], "player")
     engine = getattr(player, "engine", None)
     if engine is None:
         raise RaccoonError(f"player {player.name}: it has no engine, so its search cannot be changed; give an EnginePlayer")
     greedy = EnginePlayer(engine, StaticSearch("greedy"), name=f"{player.name} (greedy doubles)")
     observer = ConcessionObserver(EnginePlayer(engine, StaticSearch("joint")), job["second_price"])
-    players = (greedy, build(job["opponent"]))
-    play_games(players, games, job["seed"], observers=[observer], batch=plan.batch, turn_cap=plan.turn_cap)
+    players = (greedy, shared(job["opponent"], "opponent"))
+    play_games(players, plan.games_of(index), job["seed"], observers=[observer], batch=plan.batch, turn_cap=plan.turn_cap)
     # by game, and within a game as played: the same table whatever the batch
     table = observer.table()
     order = np.argsort(table["game"], kind="stable")

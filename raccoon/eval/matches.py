@@ -11,21 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.build import build
+from raccoon.build import shared
+from raccoon.checks import whole
 from raccoon.contracts import Player, RaccoonError
 from raccoon.executor import Executor, run_shards
 from raccoon.files import write_csv
 from raccoon.play.dice import OPENING_MODES
 from raccoon.play.match import play_games
 
-__all__ = ["MatchPlan", "Played", "build_players", "luck_switch", "play_match", "require", "write_games"]
-
-
-def require(name: str, value: Any, minimum: int) -> int:
-    """``value`` if it is a whole number of at least ``minimum``; else RaccoonError naming ``evaluator.name``."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < minimum:
-        raise RaccoonError(f"evaluator.{name}={value!r}: give a whole number, {minimum} or more")
-    return int(value)
+__all__ = ["MatchPlan", "Played", "build_players", "luck_switch", "play_match", "write_games"]
 
 
 def luck_switch(value: Any) -> bool:
@@ -54,9 +48,19 @@ class MatchPlan:
 
     def __post_init__(self) -> None:
         for name in ("games", "shard_games", "batch", "turn_cap"):
-            require(name, getattr(self, name), 1)
+            whole(f"evaluator.{name}", getattr(self, name), 1)
         if self.openings not in OPENING_MODES:
             raise RaccoonError(f"evaluator.openings={self.openings!r}: choose one of {', '.join(OPENING_MODES)}")
+
+    @property
+    def shards(self) -> int:
+        """How many shards there are."""
+        return -(-self.games // self.shard_games)
+
+    def games_of(self, shard: int) -> NDArray[np.int64]:
+        """Global indices ``int64[G]`` of the games of one shard."""
+        start = shard * self.shard_games
+        return self.first + np.arange(start, min(start + self.shard_games, self.games), dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -81,8 +85,8 @@ class Played:
 
 def build_players(player: Mapping[str, Any], opponent: Mapping[str, Any]) -> tuple[Player, Player]:
     """Both players; one object twice when the nodes are equal, so that the runner asks it once a step."""
-    first = build(player)
-    return first, first if dict(opponent) == dict(player) else build(opponent)
+    first = shared(player, "player")
+    return first, first if dict(opponent) == dict(player) else shared(opponent, "opponent")
 
 
 def play_match(
@@ -98,9 +102,8 @@ def play_match(
     if opponent is None:
         raise RaccoonError("opponent: this measurement needs one, for example opponent=gnubg0")
     job = {"player": dict(player), "opponent": dict(opponent), "seed": seed, "plan": vars(plan)}
-    count = -(-plan.games // plan.shard_games)
     fresh, began = not any(folder.glob("shard-*.npz")), time.perf_counter()
-    shards = run_shards(executor, match_shard, job, count, folder, label)
+    shards = run_shards(executor, match_shard, job, plan.shards, folder, label)
     joined = {key: np.concatenate([shard[key] for shard in shards]) for key in ("games", "points", "rolls", "capped", "luck")}
     return Played(
         names=(str(shards[0]["names"][0]), str(shards[0]["names"][1])),
@@ -118,8 +121,7 @@ def play_match(
 def match_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     """The games of shard ``index`` of a job of ``play_match``."""
     plan = MatchPlan(**job["plan"])
-    start = index * plan.shard_games
-    games = plan.first + np.arange(start, min(start + plan.shard_games, plan.games), dtype=np.int64)
+    games = plan.games_of(index)
     players = build_players(job["player"], job["opponent"])
     before = [_evaluations(player) for player in players]
     began = time.perf_counter()

@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy import special
+from numpy.typing import ArrayLike
 
 from raccoon.contracts import Figure
+from raccoon.eval import stats
 
-__all__ = ["Draw", "bars", "convergence", "histogram", "running_interval", "scatter"]
+__all__ = ["Draw", "bars", "convergence", "histogram", "scatter"]
 
 Draw = Callable[[Any], None]
 _COLOURS = ("#4c72b0", "#dd8452", "#55a868", "#c44e52", "#8172b3", "#937860")
@@ -81,7 +81,7 @@ def convergence(series: Mapping[str, ArrayLike], ylabel: str, title: str = "") -
         axes = _axes(canvas, title, "games", ylabel)
         reach = [0.0]
         for colour, (name, values) in zip(_cycle(len(series)), series.items(), strict=True):
-            n, mean, half = running_interval(values)
+            n, mean, half = stats.running_ci(values)
             if len(n) == 0:
                 continue
             axes.plot(n, mean, color=colour, linewidth=1.4, label=f"{name}: {mean[-1]:+.4f} ± {half[-1]:.4f}")
@@ -94,18 +94,6 @@ def convergence(series: Mapping[str, ArrayLike], ylabel: str, title: str = "") -
         axes.legend(frameon=False)
 
     return draw
-
-
-def running_interval(x: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """``(n, mean, half)``: after each n = 2.. observations, their mean and the half width of its normal 95% interval."""
-    values = np.asarray(x, dtype=np.float64)
-    n = np.arange(1, len(values) + 1)
-    # Shifted by the overall mean: the running variance is then not the difference of two large sums.
-    shift = float(values.mean()) if len(values) else 0.0
-    centred = values - shift
-    mean = np.cumsum(centred) / n
-    variance = np.maximum(np.cumsum(centred**2) - n * mean**2, 0.0)[1:] / (n[1:] - 1)
-    return n[1:], mean[1:] + shift, float(special.ndtri(0.975)) * np.sqrt(variance / n[1:])
 
 
 def _axes(canvas: Any, title: str, xlabel: str, ylabel: str) -> Any:

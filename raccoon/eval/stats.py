@@ -26,17 +26,18 @@ __all__ = [
     "cluster_sums",
     "correlation",
     "games_equivalent",
-    "games_for_half_width",
     "games_needed",
+    "independent_sd_ratio",
     "mean_ci",
     "mean_sd",
     "paired_bootstrap",
-    "paired_difference",
     "percentile_figure",
     "power",
     "proportion_ci",
+    "running_ci",
     "sd_ratio_bootstrap",
     "t_statistic",
+    "welch_difference",
 ]
 
 LEVEL = 0.95
@@ -78,9 +79,29 @@ def t_statistic(x: ArrayLike, mean: float = 0.0) -> float:
     return (value - mean) / (sd / math.sqrt(np.size(x))) if sd > 0 else math.nan
 
 
-def paired_difference(a: ArrayLike, b: ArrayLike, clusters: ArrayLike | None = None, level: float = LEVEL) -> Figure:
-    """Mean of ``a - b`` over the same observations, with the interval of ``mean_ci``."""
-    return mean_ci(_pair(a, b)[0] - _pair(a, b)[1], clusters, level)
+def welch_difference(a: ArrayLike, b: ArrayLike, level: float = LEVEL) -> Figure:
+    """Difference of the means of two independent samples ``[n]``, ``[m]`` with Welch's interval (none when neither varies)."""
+    x, y = _vector(a, "first sample"), _vector(b, "second sample")
+    difference = float(x.mean() - y.mean())
+    variances = [float(sample.var(ddof=1)) / len(sample) if len(sample) > 1 else math.nan for sample in (x, y)]
+    error = sum(variances)
+    if not error > 0:
+        return Figure(difference, n=len(x))
+    freedom = error**2 / sum(v * v / (len(sample) - 1) for v, sample in zip(variances, (x, y), strict=True))
+    half = float(special.stdtrit(freedom, 0.5 + level / 2)) * math.sqrt(error)
+    return Figure(difference, difference - half, difference + half, len(x))
+
+
+def running_ci(x: ArrayLike, level: float = LEVEL) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """``(n, mean, half)``: after each n = 2.. observations, their mean and the half width of its normal interval."""
+    values = np.asarray(x, dtype=np.float64)
+    n = np.arange(1, len(values) + 1)
+    # Shifted by the overall mean: the running variance is then not the difference of two large sums.
+    shift = float(values.mean()) if len(values) else 0.0
+    centred = values - shift
+    mean = np.cumsum(centred) / n
+    variance = np.maximum(np.cumsum(centred**2) - n * mean**2, 0.0)[1:] / (n[1:] - 1)
+    return n[1:], mean[1:] + shift, float(special.ndtri(0.5 + level / 2)) * np.sqrt(variance / n[1:])
 
 
 def proportion_ci(successes: int, n: int, level: float = LEVEL) -> Figure:
@@ -197,6 +218,22 @@ def sd_ratio_bootstrap(
     return percentile_figure(value, cluster_bootstrap(sums, ratio, rng, replicates), len(x), level)
 
 
+def independent_sd_ratio(a: ArrayLike, b: ArrayLike, rng: np.random.Generator, replicates: int = REPLICATES) -> Figure:
+    """SD(a) / SD(b) of two independent samples ``[n]``, ``[m]``, each resampled on its own for the bootstrap interval."""
+
+    def sds(total: NDArray[np.float64]) -> NDArray[np.float64]:
+        n, s, ss = total.T
+        return np.sqrt(np.maximum(ss - s * s / n, 0.0) / (n - 1))
+
+    draws = []
+    for x in (_vector(a, "first sample"), _vector(b, "second sample")):
+        centred = x - x.mean()
+        columns = np.column_stack([np.ones(len(x)), centred, centred * centred])
+        draws.append(cluster_bootstrap(columns, sds, rng, replicates))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return percentile_figure(mean_sd(a)[1] / mean_sd(b)[1], draws[0] / draws[1], int(np.size(a)))
+
+
 def correlation(x: ArrayLike, y: ArrayLike, level: float = LEVEL) -> Figure:
     """Pearson's r of ``x, y [n]`` with Fisher's z interval (n > 3); NaN when either does not vary."""
     a, b = _pair(x, y)
@@ -248,12 +285,6 @@ def games_needed(sd: float, effect: float, wanted: float = 0.8, level: float = L
     while power(guess, sd, effect, level) < wanted:
         guess += 1
     return guess
-
-
-def games_for_half_width(sd: float, half_width: float, level: float = LEVEL) -> int:
-    """Observations after which the interval of the mean is at most ``half_width`` to either side (normal)."""
-    _positive(sd=sd, half_width=half_width)
-    return math.ceil((float(special.ndtri(0.5 + level / 2)) * sd / half_width) ** 2)
 
 
 def games_equivalent(sd_ratio: float) -> float:

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from raccoon.checks import whole
 from raccoon.contracts import RaccoonError, Report
 from raccoon.eval import arena_figures
 from raccoon.eval.blocks import compare_arms
-from raccoon.eval.matches import MatchPlan, luck_switch, play_match, require, write_games
+from raccoon.eval.matches import MatchPlan, luck_switch, play_match, write_games
 from raccoon.executor import Executor
 
 __all__ = ["VRArena"]
@@ -21,9 +22,10 @@ class VRArena:
 
     ``games`` in shards of ``shard_games``; ``batch`` games live at a time in a worker. ``luck``: ``gnubg0`` takes
     GNUBG's 0-ply luck off every result, ``off`` does not compute it (the games are the same). ``openings``: ``random``
-    or ``stratified`` (each of the 30 opening outcomes equally often). ``blocks: {count, games}`` plays something
-    else: ``count`` matches of ``games`` games without and as many with variance reduction, on different dice, and
-    compares the spread of the match results. Games stopped by ``turn_cap`` rolls are counted apart.
+    or ``stratified`` (each of the 30 opening outcomes equally often). Games stopped by ``turn_cap`` rolls are counted
+    apart. ``blocks: {count, games}`` plays something else, whatever ``games`` and ``shard_games`` say: ``count`` matches
+    of its ``games`` games without and as many with variance reduction, on different dice, and compares the spread of
+    the match results.
     """
 
     name = "vr_arena"
@@ -45,7 +47,9 @@ class VRArena:
         if blocks is not None:
             if set(blocks) != {"count", "games"}:
                 raise RaccoonError(f"evaluator.blocks={dict(blocks)}: give exactly count and games")
-            self.blocks = require("blocks.count", blocks["count"], 2), require("blocks.games", blocks["games"], 1)
+            if not self.plan.luck:
+                raise RaccoonError("evaluator.luck=off: evaluator.blocks plays both arms, without luck and with it; leave luck at gnubg0")
+            self.blocks = whole("evaluator.blocks.count", blocks["count"], 2), whole("evaluator.blocks.games", blocks["games"], 1)
 
     def run(self, player: Mapping[str, Any], opponent: Mapping[str, Any] | None, run_dir: Path, seed: int) -> Report:
         """Play and report. See ``Evaluator.run``."""

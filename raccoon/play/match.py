@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from raccoon.checks import whole
 from raccoon.contracts import Cubes, Observer, Player, RaccoonError, Step, Turns
 from raccoon.env.board import START, terminal_points
 from raccoon.env.movegen import enumerate_turns
@@ -168,10 +169,8 @@ def _join(a: _Live, b: _Live) -> _Live:
 
 
 def _check(index: NDArray[np.int64], batch: int, turn_cap: int) -> None:
-    if batch < 1:
-        raise RaccoonError(f"batch={batch}: at least one game must be live at a time")
-    if turn_cap < 1:
-        raise RaccoonError(f"turn_cap={turn_cap}: give 1 or more")
+    whole("batch", batch, 1)
+    whole("turn_cap", turn_cap, 1)
     if len(index) and index.min() < 0:
         raise RaccoonError(f"games: index {int(index.min())} is negative")
     if len(np.unique(index)) != len(index):

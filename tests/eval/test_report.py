@@ -105,11 +105,3 @@ def test_plots_draw_what_they_are_given(tmp_path: Path) -> None:
     report.write(result, tmp_path)
     assert [p for p in drawn if not (tmp_path / f"{p}.png").exists()] == []
     assert result.notes == ["a note"]
-
-
-def test_convergence_bands_are_running_intervals() -> None:
-    x = np.array([1.0, 3.0, 2.0, 6.0])
-    n, mean, half = plots.running_interval(x)
-    assert n.tolist() == [2, 3, 4]
-    assert mean.tolist() == pytest.approx([2.0, 2.0, 3.0])
-    assert half.tolist() == pytest.approx([1.959964 * np.std(x[:k], ddof=1) / math.sqrt(k) for k in (2, 3, 4)])

@@ -88,17 +88,41 @@ def test_bootstrap_is_repeatable_and_independent_of_its_chunks(monkeypatch: pyte
     assert (chunked.lo, chunked.hi) == (pytest.approx(whole.lo), pytest.approx(whole.hi))
 
 
-def test_paired_difference_is_ttest_rel() -> None:
+def test_paired_bootstrap_agrees_with_ttest_rel() -> None:
     a = sample()
     b = a + 0.1 * sample(200, 1)
-    figure = stats.paired_difference(a, b)
     expected = reference.ttest_rel(a, b).confidence_interval(0.95)
-    assert (figure.lo, figure.hi) == (pytest.approx(expected.low), pytest.approx(expected.high))
     paired = stats.paired_bootstrap(a, b, None, generator(1, "boot"))
     assert paired.value == pytest.approx(float(np.mean(a - b)))
     assert paired.lo == pytest.approx(expected.low, abs=0.01)
     with pytest.raises(RaccoonError, match="paired samples of 200 and 3"):
-        stats.paired_difference(a, a[:3])
+        stats.paired_bootstrap(a, a[:3], None, generator(1, "boot"))
+
+
+def test_welch_difference_is_ttest_ind() -> None:
+    a, b = sample(40), 2 * sample(70, 1)
+    figure = stats.welch_difference(a, b)
+    expected = reference.ttest_ind(a, b, equal_var=False).confidence_interval(0.95)
+    assert (figure.lo, figure.hi) == (pytest.approx(expected.low), pytest.approx(expected.high))
+    assert figure.value == pytest.approx(a.mean() - b.mean())
+    assert stats.welch_difference([1.0, 1.0], [2.0, 2.0]) == stats.Figure(-1.0, n=2)
+    assert stats.welch_difference([1.0], [2.0, 3.0]).lo is None
+
+
+def test_independent_sd_ratio_covers_the_truth() -> None:
+    inside = 0
+    for trial in range(15):
+        figure = stats.independent_sd_ratio(3 * sample(60, 2 * trial), 5 + sample(60, 2 * trial + 1), generator(trial, "test"), 2000)
+        inside += bool(figure.lo is not None and figure.hi is not None and figure.lo < 3 < figure.hi)
+    assert inside >= 12
+
+
+def test_running_interval() -> None:
+    x = np.array([1.0, 3.0, 2.0, 6.0])
+    n, mean, half = stats.running_ci(x)
+    assert n.tolist() == [2, 3, 4]
+    assert mean.tolist() == pytest.approx([2.0, 2.0, 3.0])
+    assert half.tolist() == pytest.approx([1.959964 * np.std(x[:k], ddof=1) / math.sqrt(k) for k in (2, 3, 4)])
 
 
 def test_sd_ratio() -> None:
@@ -150,7 +174,6 @@ def test_power_and_games_needed() -> None:
     assert stats.power(6000, 1.8, 0.05) == pytest.approx(hits.mean(), abs=0.005)
     n = stats.games_needed(1.37, 0.05, 0.8)
     assert stats.power(n, 1.37, 0.05) >= 0.8 > stats.power(n - 1, 1.37, 0.05)
-    assert stats.games_for_half_width(1.37, 0.005) == math.ceil((1.959963985 * 1.37 / 0.005) ** 2)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +183,6 @@ def test_power_and_games_needed() -> None:
         (lambda: stats.power(0, 1.0, 0.1), "n=0"),
         (lambda: stats.games_needed(1.0, 0.0), "effect=0"),
         (lambda: stats.games_needed(1.0, 0.1, 1.0), "wanted=1.0"),
-        (lambda: stats.games_for_half_width(1.0, -1.0), "half_width=-1.0"),
         (lambda: stats.bootstrap_mean([1.0, 2.0], None, generator(1, "b"), 0), "replicates"),
     ],
 )

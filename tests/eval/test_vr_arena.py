@@ -9,14 +9,14 @@ import time
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from raccoon.contracts import Evaluator, RaccoonError
 from raccoon.eval import report as reports
-from raccoon.eval.blocks import independent_sd_ratio
-from raccoon.eval.matches import MatchPlan, luck_switch, match_shard
+from raccoon.eval.arena_figures import result_figures, sample
+from raccoon.eval.matches import MatchPlan, Played, luck_switch, match_shard
 from raccoon.eval.vr_arena import VRArena
 from raccoon.executor import ProcessExecutor
-from raccoon.rng import generator
 
 GNUBG = {"_target_": "raccoon.play.player.EnginePlayer", "engine": {"_target_": "raccoon.engine.gnubg.GnubgEngine"}}
 RANDOM = {"_target_": "raccoon.play.player.EnginePlayer", "engine": {"_target_": "raccoon.engine.random.RandomEngine", "seed": 1}}
@@ -111,6 +111,25 @@ def test_stratified_openings(tmp_path):
     assert random.figures["ppg_raw"].n == even.figures["ppg_raw"].n == 8
 
 
+def test_whole_strata_are_the_units_of_the_intervals():
+    """Results that are equal within each block of 60 games: the interval must be that of the block means."""
+    n = 60 * 24
+    means = np.random.default_rng(3).integers(-3, 4, 24)
+    games = np.arange(n)
+    none = np.zeros(n, bool)
+    played = Played(("a", "b"), games, np.repeat(means, 60), games, none, None, 1.0, None, (0, 0))
+    even, plain = sample(played, "stratified"), sample(played, "random")
+    assert even.clusters is not None
+    assert plain.clusters is None
+    figure, naive = (result_figures(each)["ppg_raw"] for each in (even, plain))
+    half = stats.t.ppf(0.975, 23) * means.std(ddof=1) / np.sqrt(24)
+    assert figure.hi == pytest.approx(means.mean() + half)
+    assert naive.hi is not None
+    assert naive.hi - naive.value < half / 5
+    few = Played(("a", "b"), games[:600], np.repeat(means, 60)[:600], games[:600], none[:600], None, 1.0, None, (0, 0))
+    assert sample(few, "stratified").clusters is None
+
+
 def test_blocks_compare_two_independent_arms(tmp_path):
     report = VRArena(HERE, blocks={"count": 4, "games": 4}).run(GNUBG, GNUBG, tmp_path, 1)
     raw, reduced = report.tables["arms"]
@@ -135,15 +154,6 @@ def match_shard_games(folder):
     return games
 
 
-def test_sd_ratio_interval_covers_the_truth():
-    rng = np.random.default_rng(1)
-    inside = 0
-    for trial in range(15):
-        figure = independent_sd_ratio(rng.normal(0, 3, 60), rng.normal(5, 1, 60), generator(trial, "test"))
-        inside += bool(figure.lo is not None and figure.hi is not None and figure.lo < 3 < figure.hi)
-    assert inside >= 12
-
-
 @pytest.mark.parametrize(
     ("options", "key"),
     [
@@ -156,6 +166,7 @@ def test_sd_ratio_interval_covers_the_truth():
         ({"openings": "x"}, "evaluator.openings='x'"),
         ({"blocks": {"count": 1, "games": 5}}, "evaluator.blocks.count=1"),
         ({"blocks": {"count": 5}}, "evaluator.blocks="),
+        ({"blocks": {"count": 5, "games": 5}, "luck": "off"}, "evaluator.luck=off"),
     ],
 )
 def test_bad_options_are_named(options, key):
