@@ -46,7 +46,7 @@ def header(net: RaccoonNet, meta: Mapping[str, Any] | None = None) -> dict[str, 
         "encoder": net.encoder.to_config(),
         "layout": net.encoder.layout_hash,
         "channels": list(net.encoder.names),
-        "versions": installed("raccoon", "torch"),
+        "versions": installed("torch"),
         "meta": plain,
     }
 

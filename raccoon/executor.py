@@ -21,7 +21,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from raccoon import __version__
+from raccoon import assets
 from raccoon.contracts import RaccoonError
 from raccoon.files import read_json, write_arrays, write_json
 from raccoon.versions import EVALUATORS, installed
@@ -29,9 +29,6 @@ from raccoon.versions import EVALUATORS, installed
 __all__ = ["Executor", "ProcessExecutor", "Shard", "fingerprint", "run_shards"]
 
 Shard = Callable[[Mapping[str, Any], int], dict[str, Any]]
-DEFAULT_NET = Path(__file__).parent / "assets" / "default.pt"
-"""The network behind the path ``default``."""
-
 _LOST_LIMIT = 3
 _ONE_THREAD: dict[str, str] = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 
@@ -112,7 +109,7 @@ def _end_with_parent() -> None:
 def fingerprint(job: Mapping[str, Any]) -> str:
     """16 hex digits that name a job: its config, the content of the files it names, the versions of what computes it."""
     named = dict(_files(job))
-    content = {"job": job, "versions": {"raccoon": __version__, **installed(*EVALUATORS)}, **({"files": named} if named else {})}
+    content = {"job": job, "versions": installed(*EVALUATORS), **({"files": named} if named else {})}
     text = json.dumps(content, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -126,7 +123,7 @@ def _files(node: Any, key: str = "") -> Iterator[tuple[str, str]]:
         for value in node:
             yield from _files(value, key)
     elif isinstance(node, str) and node:
-        path = DEFAULT_NET if (key, node) == ("path", "default") else Path(node)
+        path = assets.folder() / assets.DEFAULT_NET if (key, node) == ("path", "default") else Path(node)
         with contextlib.suppress(OSError, ValueError):  # most strings name no file
             if path.is_file():
                 with open(path, "rb") as handle:

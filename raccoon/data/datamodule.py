@@ -9,6 +9,7 @@ from typing import Any
 import lightning.pytorch as pl
 
 from raccoon.build import build
+from raccoon.checks import whole
 from raccoon.contracts import RaccoonError
 from raccoon.data.loader import HeldOutLoader, TrainLoader
 from raccoon.data.sampler import RowOrder
@@ -46,8 +47,7 @@ class PositionData(pl.LightningDataModule):
         super().__init__()
         sizes = {"batch_size": (batch_size, 1), "val_batch_size": (val_batch_size, 1), "val_rows": (val_rows, 1), "prefetch": (prefetch, 0)}
         for key, (value, least) in sizes.items():
-            if not isinstance(value, int) or value < least:
-                raise RaccoonError(f"data.{key}={value!r}: give an integer of {least} or more")
+            whole(f"data.{key}", value, least)
         if not 0 <= holdout <= 0.5:
             raise RaccoonError(f"data.holdout={holdout}: give a share of the games, 0 to 0.5")
         self.folders = [folders] if isinstance(folders, str) else list(folders or [])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.build import build
+from raccoon.build import shared
+from raccoon.checks import whole
 from raccoon.contracts import Boards, Engine, Player, RaccoonError
 from raccoon.data.explore import ExploringPlayer
 from raccoon.data.recorder import PositionRecorder
@@ -79,16 +78,13 @@ class SelfPlayLabels:
 
     def _check(self) -> None:
         for key in ("games", "shard_games", "batch"):
-            value = getattr(self, key)
-            if not isinstance(value, int) or value < 1:
-                raise RaccoonError(f"data.source.{key}={value!r}: give an integer of 1 or more")
+            whole(f"data.source.{key}", getattr(self, key), 1)
         limit = _MAX_SIBLINGS / (1 + _MAX_SIBLINGS)
         if not 0 <= self.sibling_share <= limit:
             raise RaccoonError(f"data.source.sibling_share={self.sibling_share}: give 0 to {limit}")
         if not 0 <= self.explore <= 1:
             raise RaccoonError(f"data.source.explore={self.explore}: give 0 to 1")
-        if not isinstance(self.seed, int) or self.seed < 0:
-            raise RaccoonError(f"data.source.seed={self.seed!r}: give an integer of 0 or more")
+        whole("data.source.seed", self.seed, 0)
         if "_target_" not in self.teacher or "_target_" not in self.player:
             raise RaccoonError("data.source.player and data.source.teacher: give config nodes with a _target_")
 
@@ -104,7 +100,7 @@ def generate(config: Mapping[str, Any] | SelfPlayLabels, folder: Path | str, exe
 
 def selfplay_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     """``{"rows": ROW[n]}``: games ``index * shard_games ...`` played, their positions labelled. Pure in (job, index)."""
-    player: Player = _built(json.dumps(job["player"], sort_keys=True))
+    player: Player = shared(job["player"], "data.source.player")
     teacher = teacher_of(job["teacher"])
     if job["explore"] > 0:
         player = ExploringPlayer(player, job["explore"], int(hash64(job["seed"], "explore shard", index)[0]))
@@ -129,12 +125,7 @@ def identity_of(node: Any) -> Any:
 
 def teacher_of(node: Mapping[str, Any]) -> Engine:
     """The engine of a config node, built once a process. Raises RaccoonError when it does not know the outcome distribution."""
-    teacher: Engine = _built(json.dumps(node, sort_keys=True))
+    teacher: Engine = shared(node, "data.source.teacher")
     if not teacher.has_probs:
         raise RaccoonError(f"data.source.teacher: engine {teacher.name} gives a value only; labels need the outcome distribution")
     return teacher
-
-
-@functools.lru_cache(maxsize=4)
-def _built(node: str) -> Any:
-    return build(json.loads(node))

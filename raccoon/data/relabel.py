@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from raccoon.checks import whole
 from raccoon.contracts import RaccoonError
 from raccoon.data.generate import identity_of, label, teacher_of
 from raccoon.data.rows import pack, unpack5
@@ -30,8 +31,8 @@ class Relabelled:
 
     def plan(self) -> Plan:
         """Check the set and the knobs; RaccoonError names the bad one."""
-        if self.shards is not None and self.shards < 1:
-            raise RaccoonError(f"data.source.shards={self.shards}: give 1 or more, or null for all")
+        if self.shards is not None:
+            whole("data.source.shards", self.shards, 1)
         if "_target_" not in self.teacher:
             raise RaccoonError("data.source.teacher: give the config node of an engine, with a _target_")
         store = PositionStore.open(self.folder, shards=self.shards)

@@ -119,7 +119,7 @@ def _write_meta(plan: Plan, folder: Path, shards: Mapping[int, Mapping[str, Any]
     meta = {
         "format": stores.FORMAT,
         "version": stores.VERSION,
-        "versions": installed("raccoon", "numpy", *EVALUATORS),
+        "versions": installed("numpy", *EVALUATORS),
         "fingerprint": plan.fingerprint,
         "label": plan.label,
         "complete": all(index in shards for index in range(plan.count)),

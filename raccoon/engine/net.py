@@ -16,7 +16,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from raccoon import artifact
+from raccoon import artifact, assets
+from raccoon.checks import whole
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.engine.base import EngineBase
 from raccoon.engine.cache import BoardCache
@@ -31,7 +32,6 @@ _STEP, _COARSE = 32, 512
 _MOST = 4096  # more rows are no faster on a CPU, and threads would split vector code at odd places
 _STEP_ACCELERATOR = 256
 _DEFAULT = "default"
-_DEFAULT_FILE = "default.pt"
 
 
 def chunks(rows: int, batch: int, step: int = _STEP) -> Iterator[tuple[int, int, int]]:
@@ -71,8 +71,7 @@ class NetEngine(EngineBase):
         super().__init__(name or "net")
         if precision not in _PRECISIONS:
             raise RaccoonError(f"engine.precision={precision}: give one of {', '.join(_PRECISIONS)}")
-        if batch_size < 1:
-            raise RaccoonError(f"engine.batch_size={batch_size}: give 1 or more")
+        whole("engine.batch_size", batch_size, 1)
         # Degraded weights are full of denormals, which are many times slower than zeros.
         torch.set_flush_denormal(True)
         self.encoder = net.encoder
@@ -103,9 +102,7 @@ class NetEngine(EngineBase):
         ``encoder``: refuse a network of any other layout. Raises RaccoonError naming the file; see ``artifact.load``.
         """
         if str(path) == _DEFAULT:
-            from raccoon import assets
-
-            path, name = assets.path(_DEFAULT_FILE), name or _DEFAULT
+            path, name = assets.path(assets.DEFAULT_NET), name or _DEFAULT
         net, header = artifact.load(path, encoder)
         return cls(net, precision, batch_size, cache, device, name or Path(path).stem, header)
 

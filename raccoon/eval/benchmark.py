@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from raccoon import assets
 from raccoon.contracts import Boards, Cubes, RaccoonError, Turns
 
-__all__ = ["EMBEDDED", "Benchmark", "CheckerDecisions", "CubeDecisions", "load"]
+__all__ = ["EMBEDDED", "Benchmark", "CheckerDecisions", "CubeDecisions", "load", "locate"]
 
 EMBEDDED = "embedded"
 Text = NDArray[np.str_]
@@ -145,12 +145,17 @@ class Benchmark:
         return bool(self.meta.get("beavers", True))
 
 
+def locate(source: str | Path) -> Path:
+    """The file of ``source``: a path, or ``"embedded"`` for the one that ships with Raccoon."""
+    return assets.path(assets.BENCHMARK) if str(source) == EMBEDDED else Path(source)
+
+
 def load(source: str | Path = EMBEDDED) -> Benchmark:
     """The benchmark in ``source``: ``"embedded"`` or a path. Raises RaccoonError naming the file and the decision at fault.
 
     Kept in memory: loading the same unchanged file again is free.
     """
-    path = assets.path("money_benchmark.npz.xz") if str(source) == EMBEDDED else Path(source)
+    path = locate(source)
     try:
         state = path.stat()
     except OSError as error:

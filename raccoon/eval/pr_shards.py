@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon import assets
-from raccoon.build import build
+from raccoon.build import shared
 from raccoon.contracts import Player
-from raccoon.eval.benchmark import EMBEDDED, CheckerDecisions, load
+from raccoon.eval.benchmark import CheckerDecisions, load, locate
 from raccoon.eval.pr_scoring import Decided, choose
 from raccoon.executor import Executor, run_shards
 
@@ -30,43 +27,35 @@ def decide(
     ``source`` and ``games`` say which (``benchmark.load``, ``first_games``). ``folder`` keeps finished shards, so that an
     interrupted run continues; the content of the benchmark file is part of the job.
     """
-    path = assets.path("money_benchmark.npz.xz") if source == EMBEDDED else Path(source)
-    job = {"player": dict(node), "benchmark": source, "content": _digest(path), "games": games, "shard_games": shard_games}
+    job = {"player": dict(node), "benchmark": source, "content": _digest(locate(source)), "games": games, "shard_games": shard_games}
     checker = load(source).checker.first_games(games)
     parts = _partition(checker, shard_games)
     results = run_shards(executor, choose_shard, job, len(parts), folder, label)
     order = np.concatenate(parts)
     chosen = np.empty(len(order), np.int64)
     chosen[order] = np.concatenate([result["chosen"] for result in results])
-    values = np.empty(len(checker.children))
+    points = np.empty(len(checker.children))
     candidates = checker.rows_of_candidates()
     for rows, result in zip(parts, results, strict=True):
         # A shard keeps the order of its rows, and so of their candidates.
-        values[np.isin(candidates, rows)] = result["values"]
+        points[np.isin(candidates, rows)] = result["values"]
     seconds = float(sum(result["seconds"] for result in results))
-    return str(results[0]["name"]), Decided(chosen, values, seconds, int(sum(result["evaluations"] for result in results)))
+    return str(results[0]["name"]), Decided(chosen, points, seconds, int(sum(result["evaluations"] for result in results)))
 
 
 def choose_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     """Shard ``index``: the choices of the job's player on the decisions of its games."""
     checker = load(job["benchmark"]).checker.first_games(job["games"])
-    player = _player(json.dumps(job["player"], sort_keys=True), job["benchmark"])
+    # warmed up when it is new, so that loading and compiling are not on the clock
+    player: Player = shared(job["player"], "player", ready=lambda made: choose(made, checker.take(np.arange(1))))
     decided = choose(player, checker.take(_partition(checker, job["shard_games"])[index]))
     return {
         "name": player.name,
         "chosen": decided.chosen,
-        "values": decided.values,
+        "values": decided.points,
         "seconds": decided.seconds,
         "evaluations": decided.evaluations,
     }
-
-
-@functools.lru_cache(maxsize=1)
-def _player(node: str, source: str) -> Player:
-    """The player, built once a process and warmed up, so that loading and compiling are not on the clock."""
-    player = build(json.loads(node), "player")
-    choose(player, load(source).checker.take(np.arange(1)))
-    return player
 
 
 def _partition(checker: CheckerDecisions, shard_games: int) -> list[NDArray[np.int64]]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["check_free", "format_figure", "read", "render", "to_dict", "versions", "write"]
 
 log = logging.getLogger(__name__)
-_PACKAGES = ("raccoon", "torch", "numpy", *EVALUATORS, "open_spiel", "lightning")
+_PACKAGES = ("torch", "numpy", *EVALUATORS, "open_spiel", "lightning")
 
 
 def write(report: Report, run_dir: Path | str) -> Path:
