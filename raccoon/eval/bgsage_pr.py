@@ -162,8 +162,8 @@ class BGSagePR(Settings):
         }
         if mine.has_values:
             title = f"{mine.name}: value of the candidates"
-            values = mine.decided.values
-            drawn["value_scatter"] = plots.scatter(mine.checker.cubeless, values, "reference (points)", "engine (points)", title)
+            reference, engine = mine.checker.cubeless, mine.decided.points
+            drawn["value_scatter"] = plots.scatter(reference, engine, "reference (points)", "engine (points)", title)
         return drawn
 
 

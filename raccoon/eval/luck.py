@@ -53,9 +53,9 @@ def roll_index(dice: NDArray[np.int8]) -> NDArray[np.int64]:
     return _INDEX[dice[:, 0], dice[:, 1]]
 
 
-def roll_means(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """``float64[N]``: average of ``values [N, 21]`` over the dice, summed in a fixed order so that no row depends on N."""
-    return np.cumsum(values * ROLL_PROBS, axis=1)[:, -1]
+def roll_means(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``float64[N]``: average of ``points [N, 21]`` over the dice, summed in a fixed order so that no row depends on N."""
+    return np.cumsum(points * ROLL_PROBS, axis=1)[:, -1]
 
 
 def luck_of(boards: Boards, dice: NDArray[np.int8], opening: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -64,9 +64,9 @@ def luck_of(boards: Boards, dice: NDArray[np.int8], opening: NDArray[np.bool_]) 
     ``opening bool[N]``: the roll decided who starts; its mean is 0 by symmetry.
     """
     first, inverse = unique_boards(boards)
-    values = roll_values(boards[first])
-    mean = np.where(opening, 0.0, roll_means(values)[inverse])
-    return values[inverse, roll_index(dice)] - mean, mean
+    points = roll_values(boards[first])
+    mean = np.where(opening, 0.0, roll_means(points)[inverse])
+    return points[inverse, roll_index(dice)] - mean, mean
 
 
 class LuckObserver:
@@ -80,7 +80,6 @@ class LuckObserver:
         self._sorted = np.asarray(games)[self._order]
         self._opening = roll_values(START[None])[0]
         self.luck = np.zeros(len(games), np.float64)
-        self.positions = 0
 
     def rolled(self, step: Step) -> None:
         """Add the luck of this roll."""
@@ -90,7 +89,6 @@ class LuckObserver:
         later = ~first
         if later.any():
             luck[later] = luck_of(step.boards[later], step.dice[later], first[later])[0]
-            self.positions += int(later.sum())
         rows = self._order[np.searchsorted(self._sorted, step.games)]
         self.luck[rows] += np.where(step.mover == 0, luck, -luck)
 

@@ -30,11 +30,11 @@ Metric = Literal["cubeless", "cubeful"]
 
 @dataclass(frozen=True)
 class Decided:
-    """What a player did: ``chosen int64[N]`` candidate within each row; ``values float64[M]`` its engine's points of
+    """What a player did: ``chosen int64[N]`` candidate within each row; ``points float64[M]`` its engine's points of
     every candidate to the mover (NaN where it has no engine); ``seconds`` and ``evaluations`` of the choosing alone."""
 
     chosen: NDArray[np.int64]
-    values: NDArray[np.float64]
+    points: NDArray[np.float64]
     seconds: float
     evaluations: int
 
@@ -57,7 +57,7 @@ class Scores:
     @property
     def has_values(self) -> bool:
         """Whether the player's engine valued the candidates."""
-        return not bool(np.isnan(self.decided.values).any())
+        return not bool(np.isnan(self.decided.points).any())
 
 
 def choose(player: Player, checker: CheckerDecisions) -> Decided:
@@ -79,10 +79,10 @@ def choose(player: Player, checker: CheckerDecisions) -> Decided:
         raise RaccoonError(
             f"player {player.name}: choose() gave {chosen.shape} choices for {len(checker)} decisions, or one outside its row"
         )
-    return Decided(chosen.astype(np.int64), _values(engine, turns.children), seconds, evaluations)
+    return Decided(chosen.astype(np.int64), _points(engine, turns.children), seconds, evaluations)
 
 
-def _values(engine: Any, children: Boards) -> NDArray[np.float64]:
+def _points(engine: Any, children: Boards) -> NDArray[np.float64]:
     if engine is None:
         return np.full(len(children), np.nan)
     return -3.0 * np.asarray(engine.value(children), np.float64)
@@ -125,7 +125,7 @@ def accuracy(
     reference = scores.checker.cubeless[picked]
     games = scores.checker.games[scores.checker.rows_of_candidates()][picked]
     centred = reference - reference.mean()
-    squared = (scores.decided.values[picked] - reference) ** 2
+    squared = (scores.decided.points[picked] - reference) ** 2
     sums = stats.cluster_sums(np.column_stack([np.ones(len(reference)), squared, centred, centred**2]), games)
 
     def both(total: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -115,7 +115,6 @@ def test_observer_adds_up_openspiels_luck(games, chance_nodes):
         terms = [luck.pre_roll_luck(state, action, seat)[0] for r, _, state, action, seat in chance_nodes if r == row]
         assert len(terms) == len(records[row].mover)
         assert observer.luck[row] == pytest.approx(sum(terms), abs=1e-9)
-    assert observer.positions == sum(len(record.mover) - 1 for record in records)
 
 
 def test_observer_takes_games_in_any_order_and_batch():
