@@ -36,7 +36,7 @@ def test_the_export_is_half_the_size_and_has_the_same_values(tmp_path: Path) -> 
     np.testing.assert_allclose(*values, atol=2e-3)
 
 
-def test_missing_files_and_arguments_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_files_and_arguments_are_refused(tmp_path: Path, monkeypatch, capsys) -> None:
     with pytest.raises(RaccoonError, match="usage"):
         export.run(["one"])
     monkeypatch.setattr("sys.argv", ["export", str(tmp_path / "none.pt"), str(tmp_path / "out.pt")])
