@@ -176,5 +176,3 @@ def test_bad_arguments_are_refused(tmp_path: Path) -> None:
         NetEngine.load(tmp_path / "net.pt", encoder=Encoder([]))
     with pytest.raises(RaccoonError, match="no such checkpoint"):
         NetEngine.load(tmp_path / "none.pt")
-
-
