@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from raccoon.eval import report as reports
 from raccoon.runs import Run
 from raccoon.train.checkpoints import BEST, LAST
 
-__all__ = ["build_evaluators", "export", "finish", "player_node"]
+__all__ = ["PLOTS", "build_evaluators", "export", "finish", "player_node"]
 
 log = logging.getLogger(__name__)
 _CURVES = (("train/loss", "training loss"), ("val/ce", "cross-entropy above entropy (nats)"), ("val/mse", "MSE (points squared)"))
@@ -67,7 +67,8 @@ def finish(cfg: Mapping[str, Any], run: Run, module: Any, rows: Sequence[Mapping
         summary.seconds += part.seconds
         summary.figures |= {f"{name}/{key}": figure for key, figure in part.figures.items()}
         summary.files.append(f"final/{name}/report.md")
-    summary.plots["training"] = partial(_curves, rows)
+    summary.plots |= {stem: partial(draw, rows) for stem, draw in PLOTS.items()}
+    summary.notes += [f"final/{name}/report.md tells all about {name}" for name in evaluators]
     summary.notes.append("seconds are those of the epochs and of the measurements, without making labels")
     summary.notes.append("the best of several epochs by PR flatters a little: the minimum of noisy figures")
     written = reports.write(summary, run.dir)
@@ -111,6 +112,10 @@ def _curves(rows: Sequence[Mapping[str, float]], figure: Any) -> None:
         axes.set_title(label, fontsize=9)
         axes.set_xlabel("epoch")
         axes.grid(alpha=0.3)
+
+
+PLOTS: dict[str, Callable[[Sequence[Mapping[str, float]], Any], None]] = {"training": _curves}
+"""Plots of the summary by file stem: each draws the rows of the epochs on a matplotlib figure."""
 
 
 def _show(summary: Report, path: Path) -> None:

@@ -105,13 +105,20 @@ def model_node(head: str = "outcomes6", policy: bool = False) -> dict[str, Any]:
 
 
 @pytest.fixture
-def make_node():
-    return model_node
-
-
-@pytest.fixture
 def make_net():
     def make(head: str = "outcomes6", policy: bool = False, seed: int = 1) -> RaccoonNet:
         return build_net(model_node(head, policy), Encoder(), seed=seed)
 
     return make
+
+
+@pytest.fixture(autouse=True)
+def _no_plots(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drawing takes longer than these trainings; tests that look at the picture ask for ``with_plots``."""
+    if "with_plots" not in request.fixturenames:
+        monkeypatch.setattr("raccoon.train.final.PLOTS", {})
+
+
+@pytest.fixture
+def with_plots() -> None:
+    """Ask for this to have the plots drawn."""

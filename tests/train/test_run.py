@@ -60,6 +60,7 @@ def stop_at(monkeypatch: pytest.MonkeyPatch):
     return arm
 
 
+@pytest.mark.usefixtures("with_plots")
 def test_a_run_learns_and_leaves_everything_in_its_folder(make_config, tmp_path, capsys):
     config = make_config(max_epochs=6)
     config["logger"] = {"csv": {"_target_": "raccoon.train.loggers.csv_logger", "save_dir": str(tmp_path / "run")}}
