@@ -49,6 +49,12 @@ def target(name: str, **kwargs: Any) -> dict[str, Any]:
     return {"_target_": f"{__name__}.{name}", **kwargs}
 
 
+@pytest.mark.parametrize("value", ["3", 1.5, True, None, [3]], ids=str)
+def test_a_value_of_another_type_is_named_before_anything_is_built(value: Any) -> None:
+    with pytest.raises(RaccoonError, match=r"^top\.record\.size=.*: give a whole number$"):
+        build(target("Holder", inner="bad", record=target("Record", size=value)), "top")
+
+
 def test_builds_from_dict_and_from_dictconfig() -> None:
     for node in (EXECUTOR, OmegaConf.create(EXECUTOR)):
         executor = build(node)
