@@ -31,9 +31,9 @@ def test_the_export_is_half_the_size_and_has_the_same_values(tmp_path: Path) -> 
     assert (tmp_path / "small.pt").stat().st_size < 0.75 * (tmp_path / "big.pt").stat().st_size
     assert artifact.load(tmp_path / "small.pt")[1]["meta"] == {"seed": 3}
     boards = sample_boards(50)
-    values = [NetEngine.load(str(tmp_path / name)).value(boards) for name in ("big.pt", "small.pt")]
-    assert not np.array_equal(*values)  # rounded
-    np.testing.assert_allclose(*values, atol=2e-3)
+    big, small = (NetEngine.load(str(tmp_path / name)).value(boards) for name in ("big.pt", "small.pt"))
+    assert not np.array_equal(big, small)  # rounded
+    np.testing.assert_allclose(small, big, atol=2e-3)
 
 
 def test_missing_files_and_arguments_are_refused(tmp_path: Path, monkeypatch, capsys) -> None:
