@@ -41,6 +41,8 @@ def test_head_and_policy_overrides() -> None:
         (["encoder/feature=[pip,blots]"], ("pip", "blots")),
         (["encoder/feature=[]"], ()),
         (["encoder=base", "encoder/feature=contact"], ("contact",)),
+        (["encoder=base", "encoder.features.pip=true"], ("pip",)),
+        (["encoder=base", "encoder/feature=[pip,blots]", "encoder.features.pip=false"], ("blots",)),
         (["encoder.features.pip=false"], ("blots", "anchors", "contact")),
     ],
 )
