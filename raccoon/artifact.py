@@ -90,20 +90,31 @@ def restore(header: Mapping[str, Any], state_dict: Mapping[str, Tensor]) -> Racc
     if header.get("format") != FORMAT:
         raise RaccoonError(f"not a checkpoint of this program (format {header.get('format')!r}, expected {FORMAT!r})")
     version = header.get("version")
-    if not isinstance(version, int) or version > VERSION:
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        raise RaccoonError(f"the header is damaged: format version {version!r}")
+    if version > VERSION:
         raise RaccoonError(f"format version {version} is newer than {VERSION}, the newest this program knows: update Raccoon")
     missing = [key for key in _KEYS if key not in header]
     if missing:
         raise RaccoonError(f"the header lacks {', '.join(missing)}")
+    for key, kind in (("model", Mapping), ("encoder", Mapping), ("channels", list | tuple)):
+        if not isinstance(header[key], kind):
+            raise RaccoonError(f"the header is damaged: {key} is a {type(header[key]).__name__}")
     encoder = Encoder.from_config(header["encoder"])
     if encoder.layout_hash != header["layout"]:
         saved = f"{len(header['channels'])} planes, layout {header['layout']}"
         raise RaccoonError(f"made for an input layout that this version does not produce: {saved}; here it is {encoder.describe()}")
-    net = build_net(header["model"], encoder)
+    try:
+        net = build_net(header["model"], encoder)
+    except (RuntimeError, MemoryError) as error:  # sizes that no machine holds
+        raise RaccoonError(f"the network in the header cannot be built ({str(error).splitlines()[0]})") from error
     try:
         net.load_state_dict({key: value.float() if value.dtype == torch.float16 else value for key, value in state_dict.items()})
     except (RuntimeError, AttributeError) as error:
         raise RaccoonError(f"the weights do not fit the network in the header ({str(error).splitlines()[-1].strip()})") from error
+    wrong = [name for name, value in net.state_dict().items() if value.is_floating_point() and not value.isfinite().all()]
+    if wrong:
+        raise RaccoonError(f"weights that are no numbers (in {wrong[0]}): the training that wrote them went astray")
     return net.eval()
 
 

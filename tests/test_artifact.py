@@ -173,3 +173,38 @@ def test_meta_must_be_plain_and_a_failed_save_keeps_the_old_file(net: RaccoonNet
         artifact.save(path, net, {"net": net})
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["net.pt"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"version": True}, "damaged"), ({"version": -1}, "damaged"), ({"version": None}, "damaged"), ({"encoder": None}, "encoder"),
+        ({"encoder": {"features": 5}}, "features"), ({"channels": None}, "channels"), ({"model": "resnet"}, "model"),
+        ({"model": {}}, "expected a node"),
+    ],
+)  # fmt: skip
+def test_a_damaged_header_is_named(net: RaccoonNet, tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    path = tmp_path / "net.pt"
+    artifact.save(path, net)
+    resave(path, **changes)
+    with pytest.raises(RaccoonError, match=rf"net\.pt: .*{message}"):
+        artifact.load(path)
+
+
+def test_a_network_too_large_to_build_is_refused(net: RaccoonNet, tmp_path: Path) -> None:
+    path = tmp_path / "net.pt"
+    artifact.save(path, net)
+    model = torch.load(path, weights_only=True)["model"]
+    resave(path, model=model | {"backbone": model["backbone"] | {"channels": 10**9}})
+    with pytest.raises(RaccoonError, match="cannot be built"):
+        artifact.load(path)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_weights_that_are_no_numbers_are_refused(net: RaccoonNet, tmp_path: Path, value: float) -> None:
+    path = tmp_path / "net.pt"
+    with torch.no_grad():
+        next(net.parameters()).view(-1)[0] = value
+    artifact.save(path, net)
+    with pytest.raises(RaccoonError, match="weights that are no numbers"):
+        artifact.load(path)

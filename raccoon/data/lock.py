@@ -32,7 +32,10 @@ def check_free(folder: Path) -> None:
 @contextlib.contextmanager
 def writing(folder: Path) -> Iterator[None]:
     """Hold the lock of ``folder``. Raises RaccoonError when a living process holds it."""
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RaccoonError(f"{folder}: cannot be made a folder ({error.strerror}); free some space or name another one") from error
     path = folder / _NAME
     mine = {"pid": os.getpid(), "host": socket.gethostname(), "started": _started(os.getpid())}
     while True:

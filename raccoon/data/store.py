@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from raccoon.checks import whole
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.data.lock import check_free
 from raccoon.data.rows import ROW, unpack5
@@ -46,6 +47,8 @@ class PositionStore:
         file when the set is missing, empty, incomplete, cut short, foreign or being written by another process.
         """
         folder = Path(folder)
+        if shards is not None:
+            whole("shards", shards, 1)
         if not partial:
             check_free(folder)
         meta = read_meta(folder)
@@ -76,7 +79,10 @@ class PositionStore:
 
     def rows(self, pick: ArrayLike) -> NDArray[np.void]:
         """``ROW[N]`` of the given row numbers, in that order."""
-        pick = np.asarray(pick, np.int64)
+        pick = np.asarray(pick)
+        if pick.ndim != 1 or (len(pick) and pick.dtype.kind not in "iu"):
+            raise RaccoonError(f"{self.folder}: rows are picked by a list of whole numbers, not {pick.dtype}{list(pick.shape)}")
+        pick = pick.astype(np.int64)
         if len(pick) and (pick.min() < 0 or pick.max() >= len(self)):
             raise RaccoonError(f"{self.folder}: row {pick.min()}..{pick.max()} asked, the set has {len(self)}")
         out = np.empty(len(pick), ROW)
@@ -114,7 +120,16 @@ def read_meta(folder: Path) -> dict[str, Any]:
         raise RaccoonError(f"{path}: format version {meta.get('version')}; this Raccoon reads {VERSION}")
     if not {"fingerprint", "complete", "shards"} <= meta.keys():
         raise RaccoonError(f"{path}: incomplete; the set must be generated again")
+    if not (isinstance(meta["fingerprint"], str) and isinstance(meta["complete"], bool) and _is_listing(meta["shards"])):
+        raise RaccoonError(f"{path}: damaged; restore it or generate the set again")
     return meta
+
+
+def _is_listing(shards: Any) -> bool:
+    """Does ``shards`` map numbers (as texts) to the row count and checksum of each shard?"""
+    if not isinstance(shards, Mapping) or not all(key.isascii() and key.isdigit() for key in shards):
+        return False
+    return all(isinstance(entry, Mapping) and all(type(entry.get(key)) is int for key in ("rows", "sum")) for entry in shards.values())
 
 
 def check_shard(path: Path, entry: Mapping[str, Any]) -> None:
@@ -126,7 +141,7 @@ def check_shard(path: Path, entry: Mapping[str, Any]) -> None:
 
 def _load(path: Path) -> NDArray[np.void]:
     try:
-        rows = np.load(path, mmap_mode="r", allow_pickle=False)
+        rows = np.lib.format.open_memmap(path, mode="r")
     except FileNotFoundError:
         raise RaccoonError(f"{path}: missing; run the command that made the set again") from None
     except (OSError, ValueError, EOFError) as error:

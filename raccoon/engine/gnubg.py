@@ -25,7 +25,7 @@ from raccoon.engine.base import EngineBase, checked
 from raccoon.engine.gnubg_levels import LEVELS
 from raccoon.engine.outcomes import exact_probs6, five_from_six, points_from_five, six_from_five
 from raccoon.engine.rolls import best_of_rolls
-from raccoon.env.board import terminal_points
+from raccoon.env.board import as_board, terminal_points, unfinished
 from raccoon.env.movegen import ROLLS, afterstates
 
 __all__ = ["LEVELS", "GnubgEngine", "best_move_equity", "candidate_equities", "roll_values"]
@@ -82,15 +82,12 @@ class GnubgEngine(EngineBase):
         """
         if self.ply or self.package != "nn":
             return best_of_rolls(boards, self)
-        boards = checked(boards)
+        boards = unfinished(boards)
         # a roll may end the game only with four checkers or fewer left: those rows stay out of the native chooser
         native = boards[:, 1].sum(axis=1) > 4
         points = np.empty((len(boards), len(ROLLS)))
         points[~native] = best_of_rolls(boards[~native], self)
-        unfinished = boards[native]
-        if terminal_points(unfinished).any():
-            raise RaccoonError(f"boards: row {int(np.flatnonzero(terminal_points(boards))[0])} is finished, no roll is left to play")
-        children = _chosen(unfinished)
+        children = _chosen(boards[native])
         self.evaluations += len(children)
         points[native] = -points_from_five(_rows(self._evaluate(children), len(children))).reshape(-1, len(ROLLS))
         return points
@@ -149,11 +146,11 @@ def candidate_equities(board: Boards, d1: int, d2: int, ply: int = 0) -> list[tu
 
 
 def _playable(board: Boards, d1: int, d2: int) -> tuple[Boards, tuple[int, int]]:
-    boards = checked(np.asarray(board)[None])
+    boards = as_board(board)[None]
     if terminal_points(boards)[0]:
         raise RaccoonError("board: the game is over, there is no play to choose")
     for die in (d1, d2):
-        if die not in range(1, 7):
+        if isinstance(die, bool) or not isinstance(die, int | np.integer) or not 1 <= die <= 6:
             raise RaccoonError(f"dice {d1}, {d2}: each die is 1 to 6")
     return boards, (int(d1), int(d2))
 

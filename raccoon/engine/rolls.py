@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import Boards
+from raccoon.env.board import unfinished
 from raccoon.env.codec import unique_boards
 from raccoon.env.movegen import afterstates_all_rolls
 
@@ -28,7 +29,7 @@ def best_of_rolls(boards: Boards, engine: PointsEngine) -> NDArray[np.float64]:
     Best by the engine's own points of the whole turn. A roll that ends the game counts exactly 1, 2 or 3; a dance is
     minus the points of the swapped board. Raises RaccoonError on illegal or finished boards.
     """
-    children, offsets = afterstates_all_rolls(boards)
+    children, offsets = afterstates_all_rolls(unfinished(boards))
     first, inverse = unique_boards(children)
     points = -engine.points(children[first])
     best = np.maximum.reduceat(points[inverse], offsets[:-1]) if len(children) else np.zeros(0)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from raccoon.contracts import Boards, Cubes, RaccoonError
 from raccoon.env.board import swap, validate
 from raccoon.env.codec import from_position_keys, position_keys
+from raccoon.env.movegen import check_dice
 from raccoon.eval.benchmark import Benchmark, CheckerDecisions, CubeDecisions
 from raccoon.eval.benchmark_json import key_order
 
@@ -64,7 +65,7 @@ def read(path: str | Path, source: str | None = None) -> Benchmark:
     try:
         checker = _unpack_checker({k.removeprefix("checker."): v for k, v in columns.items() if k.startswith("checker.")})
         cube = _unpack_cube({k.removeprefix("cube."): v for k, v in columns.items() if k.startswith("cube.")})
-    except (KeyError, IndexError, TypeError, ValueError) as error:
+    except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
         raise RaccoonError(f"{source}: damaged benchmark ({type(error).__name__}: {error}); convert the JSON file again") from error
     return Benchmark(source, meta, checker, cube)
 
@@ -86,6 +87,9 @@ def _unpack_common(columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
     common.update(boards=from_position_keys(columns["boards"]), cubes=Cubes(columns["cube_value"], columns["cube_owner"]))
     if len({len(columns[name]) for name in ("keys", "games", "turn", "tiers", "plans", "boards", "cube_value", "cube_owner")}) != 1:
         raise ValueError("columns of different lengths")
+    for name in ("games", "turn", "cube_value", "cube_owner"):
+        if columns[name].dtype.kind not in "iu" or columns[name].ndim != 1:
+            raise ValueError(f"{name} holds no whole numbers")
     return common
 
 
@@ -118,7 +122,7 @@ def _unpack_checker(columns: dict[str, NDArray[Any]]) -> CheckerDecisions:
     common["levels"] = common["levels"][order]
     return CheckerDecisions(
         **common,
-        dice=columns["dice"],
+        dice=check_dice(columns["dice"], len(offsets) - 1),
         offsets=offsets,
         children=children[order],
         equity=_values(units["equity"])[order],
@@ -137,7 +141,11 @@ def _pack_cube(part: CubeDecisions) -> dict[str, NDArray[Any]]:
 
 def _unpack_cube(columns: dict[str, NDArray[Any]]) -> CubeDecisions:
     numbers: dict[str, Any] = {name: _values(columns[name]) for name in (*_CUBE_NUMBERS, "probs5")}
-    return CubeDecisions(**_unpack_common(columns), **numbers, has_double=columns["has_double"], has_take=columns["has_take"])
+    numbers.update(has_double=columns["has_double"], has_take=columns["has_take"])
+    common = _unpack_common(columns)
+    if {len(values) for values in (*numbers.values(), common["levels"])} != {len(common["keys"])}:
+        raise ValueError("cube columns of different lengths")
+    return CubeDecisions(**common, **numbers)
 
 
 def _before(boards: Boards, rows: NDArray[np.int64]) -> Boards:

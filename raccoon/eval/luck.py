@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, RaccoonError, Step, Turns
 from raccoon.engine.gnubg import GnubgEngine, roll_values
-from raccoon.env.board import START
+from raccoon.env.board import START, unfinished
 from raccoon.env.codec import unique_boards
-from raccoon.env.movegen import ROLL_PROBS, ROLLS
+from raccoon.env.movegen import ROLL_PROBS, ROLLS, check_dice
 
 __all__ = [
     "LuckObserver",
@@ -49,7 +49,8 @@ _INDEX = _index_table()
 
 
 def roll_index(dice: NDArray[np.int8]) -> NDArray[np.int64]:
-    """``int64[N]``: position in ``ROLLS`` of ``dice [N, 2]`` in either order."""
+    """``int64[N]``: position in ``ROLLS`` of ``dice [N, 2]`` in either order. Raises RaccoonError when a die is not 1..6."""
+    dice = check_dice(dice, len(dice))
     return _INDEX[dice[:, 0], dice[:, 1]]
 
 
@@ -61,8 +62,11 @@ def roll_means(points: NDArray[np.float64]) -> NDArray[np.float64]:
 def luck_of(boards: Boards, dice: NDArray[np.int8], opening: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """``(luck, mean)``, both ``float64[N]`` in points to the side on roll, for pre-roll ``boards`` and the ``dice`` rolled.
 
-    ``opening bool[N]``: the roll decided who starts; its mean is 0 by symmetry.
+    ``opening bool[N]``: the roll decided who starts; its mean is 0 by symmetry. Raises RaccoonError naming the row of a
+    bad or finished board or bad dice.
     """
+    boards = unfinished(boards)
+    dice = check_dice(dice, len(boards))
     first, inverse = unique_boards(boards)
     points = roll_values(boards[first])
     mean = np.where(opening, 0.0, roll_means(points)[inverse])

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from raccoon.checks import whole
 from raccoon.contracts import Cubes, Observer, Player, RaccoonError, Step, Turns
-from raccoon.env.board import START, terminal_points
+from raccoon.env.board import START, as_array, terminal_points
 from raccoon.env.movegen import enumerate_turns
 from raccoon.play import dice
 
@@ -83,8 +83,8 @@ def play_games(
     at a time; a finished game's place is refilled at once. Raises RaccoonError naming the argument for bad input and
     naming the player when a choice is out of range.
     """
-    index = np.asarray(games, np.int64).reshape(-1)
-    _check(index, batch, turn_cap)
+    index = _game_numbers(games)
+    _check(players, index, batch, turn_cap, seed)
     points, rolls = np.zeros(len(index), np.int64), np.zeros(len(index), np.int64)
     capped = np.zeros(len(index), bool)
     starts, first_dice = dice.opening(seed, index, openings)
@@ -168,9 +168,19 @@ def _join(a: _Live, b: _Live) -> _Live:
     )
 
 
-def _check(index: NDArray[np.int64], batch: int, turn_cap: int) -> None:
+def _game_numbers(games: ArrayLike) -> NDArray[np.int64]:
+    array = as_array(games, "games").reshape(-1)
+    if len(array) and (array.dtype.kind not in "iu" or array.max() > np.iinfo(np.int64).max):
+        raise RaccoonError(f"games: {array.dtype} instead of whole numbers below 2**63")
+    return array.astype(np.int64)
+
+
+def _check(players: Sequence[Player], index: NDArray[np.int64], batch: int, turn_cap: int, seed: int) -> None:
+    if not isinstance(players, Sequence) or len(players) != 2 or not all(isinstance(player, Player) for player in players):
+        raise RaccoonError(f"players={players!r}: give two players")
     whole("batch", batch, 1)
     whole("turn_cap", turn_cap, 1)
+    whole("seed", seed, 0)
     if len(index) and index.min() < 0:
         raise RaccoonError(f"games: index {int(index.min())} is negative")
     if len(np.unique(index)) != len(index):

@@ -122,3 +122,53 @@ def test_a_writer_on_another_host_is_refused(folder: Path) -> None:
     (folder / ".writer.json").write_text(json.dumps({"pid": 1, "host": "elsewhere", "started": "1"}))
     with pytest.raises(RaccoonError, match="on elsewhere"):
         PositionStore.open(folder)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"shards": None}, {"shards": [1]}, {"shards": {"a": {"rows": 1, "sum": 1}}}, {"shards": {"-1": {"rows": 1, "sum": 1}}},
+        {"shards": {"0": {}}}, {"shards": {"0": 5}}, {"shards": {"0": {"rows": "1", "sum": 1}}}, {"fingerprint": None}, {"complete": "no"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_damaged_listing_is_named(folder: Path, changes: dict[str, object]) -> None:
+    meta = folder / "meta.json"
+    meta.write_text(json.dumps(json.loads(meta.read_text()) | changes))
+    for partial in (False, True):
+        with pytest.raises(RaccoonError, match=r"meta\.json: damaged"):
+            PositionStore.open(folder, partial=partial)
+
+
+@pytest.mark.parametrize("content", [b"PK\x03\x04zzz", b"PK"])
+def test_a_shard_that_looks_like_an_archive_is_named(folder: Path, content: bytes) -> None:
+    (folder / "shard-000000.npy").write_bytes(content)
+    with pytest.raises(RaccoonError, match=r"shard-000000\.npy"):
+        PositionStore.open(folder)
+
+
+def test_a_shard_that_is_an_archive_is_named(folder: Path) -> None:
+    with open(folder / "shard-000000.npy", "wb") as handle:
+        np.savez(handle, rows=np.zeros(3))
+    with pytest.raises(RaccoonError, match=r"shard-000000\.npy: empty, cut short or not a shard"):
+        PositionStore.open(folder)
+
+
+@pytest.mark.parametrize("pick", [[0.5], ["a"], None, [[0]], [True]], ids=str)
+def test_rows_are_picked_by_whole_numbers(small: PositionStore, pick: object) -> None:
+    with pytest.raises(RaccoonError, match="whole numbers"):
+        small.gather(pick)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("shards", [0, -1, True])
+def test_a_set_is_opened_with_one_shard_or_more(folder: Path, shards: int) -> None:
+    with pytest.raises(RaccoonError, match="shards="):
+        PositionStore.open(folder, shards=shards)
+
+
+@pytest.mark.parametrize("name", ["file", "file/below"])
+def test_a_file_is_no_folder_to_write_into(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(RaccoonError, match="cannot be made a folder"), writing(tmp_path / name):
+        pytest.fail("locked")
+    assert (tmp_path / "file").read_text() == "mine"

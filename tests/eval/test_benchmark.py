@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gzip
+import io
 import json
 import lzma
 from dataclasses import fields
@@ -238,3 +239,29 @@ def test_build_plays_referees_and_repeats(tmp_path: Path) -> None:
     assert not (tmp_path / "a.npz.xz.parts").exists()
     live = swap(benchmark.checker.children)
     assert (live[:, 1].sum(axis=1) <= 15).all()
+
+
+@pytest.mark.parametrize(
+    ("column", "change"),
+    [
+        ("checker.dice", lambda a: np.where(a == a[0, 0], 7, a)),
+        ("checker.dice", lambda a: a[:-1]),
+        ("checker.keys", lambda a: a.astype("U")),
+        ("checker.games", lambda a: a.astype("U")),
+        ("cube.levels", lambda a: a[:-1]),
+        ("cube.no_double", lambda a: a[:-1]),
+        ("cube.probs5", lambda a: a[:-1]),
+        ("cube.has_take", lambda a: a[:-1]),
+    ],
+)
+def test_columns_that_do_not_fit_are_refused(tmp_path: Path, column: str, change: Any) -> None:
+    path = tmp_path / "made.npz.xz"
+    benchmark_file.write(benchmark_json.read(SAMPLE), path)
+    with np.load(io.BytesIO(lzma.decompress(path.read_bytes()))) as arrays:
+        columns = dict(arrays)
+    assert len(load(path).checker)
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **columns | {column: change(columns[column])})
+    path.write_bytes(lzma.compress(buffer.getvalue()))
+    with pytest.raises(RaccoonError, match=r"made\.npz\.xz: damaged benchmark"):
+        load(path)

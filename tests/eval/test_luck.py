@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from raccoon.contracts import RaccoonError
 from raccoon.engine.gnubg import GnubgEngine, roll_values
 from raccoon.engine.random import RandomEngine
 from raccoon.env import game_wrapper
@@ -149,3 +150,26 @@ def test_wrong_nodes_are_refused(chance_nodes):
             call(state.child(action))
     with pytest.raises(ValueError, match="chance action 36"):
         luck.pre_roll_luck(state, 36, 0)
+
+
+@pytest.mark.parametrize("dice", [[0, 0], [0, 3], [7, 1], [-1, 1], [1.0, 2.0], ["a", "b"]], ids=str)
+def test_dice_that_are_none_have_no_luck(dice):
+    opening = np.zeros(1, bool)
+    for call in (lambda: luck.luck_of(START[None], np.array([dice]), opening), lambda: luck.roll_index(np.array([dice]))):
+        with pytest.raises(RaccoonError, match="dice"):
+            call()
+    with pytest.raises(RaccoonError, match="dice"):
+        luck.luck_of(START[None], np.array([[3, 1], [3, 1]]), opening)
+
+
+@pytest.mark.parametrize("slot", [0, 1])
+def test_a_finished_game_has_no_luck(slot):
+    boards = np.stack([START, START]).copy()
+    boards[1, slot] = 0
+    for call in (
+        lambda: luck.luck_of(boards, np.array([[3, 1], [3, 1]]), np.zeros(2, bool)),
+        lambda: roll_values(boards),
+        lambda: roll_values(boards, 1),
+    ):
+        with pytest.raises(RaccoonError, match="row 1 is a finished game"):
+            call()

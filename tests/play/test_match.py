@@ -135,3 +135,33 @@ def test_a_player_that_answers_nonsense_is_named(answer, message):
 
 def test_no_games_is_an_empty_result():
     assert len(play_games(PAIR, np.zeros(0, int), 1).points) == 0
+
+
+@pytest.mark.parametrize("games", [[0.5], ["a"], None, [True], [2**63], [[0], [1, 2]]], ids=str)
+def test_games_are_whole_numbers(games):
+    with pytest.raises(RaccoonError, match="games"):
+        play_games(PAIR, games, 1)
+
+
+@pytest.mark.parametrize(("key", "value"), [("batch", "5"), ("batch", 1.5), ("batch", None), ("turn_cap", 2.5), ("turn_cap", True)])
+def test_counts_are_whole_numbers(key, value):
+    with pytest.raises(RaccoonError, match=f"{key}="):
+        play_games(PAIR, [0], 1, **{key: value})
+
+
+@pytest.mark.parametrize("seed", ["x", None, 1.5, -1, True], ids=str)
+def test_seeds_are_whole_numbers(seed):
+    with pytest.raises(RaccoonError, match="seed="):
+        play_games(PAIR, [0], seed)
+
+
+@pytest.mark.parametrize(
+    "players", [PAIR[:1], (*PAIR, PAIR[0]), (PAIR[0], "x"), (None, None), PAIR[0]], ids=["1", "3", "text", "none", "bare"]
+)
+def test_two_players_play(players):
+    with pytest.raises(RaccoonError, match="players"):
+        play_games(players, [0], 1)
+
+
+def test_no_games_are_no_results():
+    assert len(play_games(PAIR, [], 1).points) == 0
