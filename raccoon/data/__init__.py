@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from raccoon.lazy import facade
 
 if TYPE_CHECKING:
     from raccoon.data.datamodule import PositionData
@@ -24,9 +25,4 @@ _HOMES = {
     "prepare": "writer",
 }
 
-
-def __getattr__(name: str) -> Any:
-    """Lazy: the DataModule pulls in torch and Lightning, the rest does not."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__, __dir__ = facade(__name__, _HOMES)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from raccoon.lazy import facade
 
 if TYPE_CHECKING:
     from raccoon.engine.base import EngineBase
@@ -26,8 +27,4 @@ _HOMES = {
     "SageEngine": "sage",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__, __dir__ = facade(__name__, _HOMES)

@@ -1,16 +1,64 @@
 """The rules of backgammon on batches of boards: no engine, no torch.
 
 Modules: ``board`` (validity, pips, race, end of a game), ``movegen`` (whole turns), ``half_moves`` (OpenSpiel's 1352
-actions), ``codec`` and ``xgid`` (text and byte formats), ``notation`` (turns as text), ``encoder`` (network input),
+actions), ``codec``, ``xgid`` and ``board26`` (formats), ``notation`` (turns as text), ``encoder`` (network input),
 ``game_wrapper`` (OpenSpiel states). The names below are imported on first use.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
-_HOME = {
+from raccoon.lazy import facade
+
+if TYPE_CHECKING:
+    from raccoon.env.board import START, is_race, pips, swap, terminal_points, validate
+    from raccoon.env.codec import (
+        Position,
+        from_position_id,
+        from_position_key,
+        from_position_keys,
+        from_xgid,
+        position_id,
+        position_key,
+        position_keys,
+        to_xgid,
+        unique_boards,
+    )
+    from raccoon.env.encoder import Encoder
+    from raccoon.env.half_moves import legal_actions
+    from raccoon.env.movegen import ROLL_PROBS, ROLLS, afterstates, afterstates_all_rolls, enumerate_turns
+    from raccoon.env.notation import format_turn, parse_turn
+
+__all__ = [
+    "ROLLS",
+    "ROLL_PROBS",
+    "START",
+    "Encoder",
+    "Position",
+    "afterstates",
+    "afterstates_all_rolls",
+    "enumerate_turns",
+    "format_turn",
+    "from_position_id",
+    "from_position_key",
+    "from_position_keys",
+    "from_xgid",
+    "is_race",
+    "legal_actions",
+    "parse_turn",
+    "pips",
+    "position_id",
+    "position_key",
+    "position_keys",
+    "swap",
+    "terminal_points",
+    "to_xgid",
+    "unique_boards",
+    "validate",
+]
+
+_HOMES = {
     "Encoder": "encoder",
     "Position": "codec",
     "ROLLS": "movegen",
@@ -38,14 +86,4 @@ _HOME = {
     "validate": "board",
 }
 
-__all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = facade(__name__, _HOMES)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from raccoon.lazy import facade
 
 if TYPE_CHECKING:
     from raccoon.eval.arena import Arena
@@ -24,8 +25,4 @@ _HOMES = {
     "VRArena": "vr_arena",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__, __dir__ = facade(__name__, _HOMES)

@@ -8,8 +8,9 @@ They raise AssertionError that says what the contract wants. Import them in your
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from raccoon.lazy import facade
 
 if TYPE_CHECKING:
     from raccoon.testing.engine import check_engine
@@ -35,7 +36,7 @@ __all__ = [
     "sample_turns",
 ]
 
-_WHERE = {
+_HOMES = {
     "check_callback": "trainers",
     "check_data": "networks",
     "check_encoder": "networks",
@@ -51,9 +52,4 @@ _WHERE = {
     "sample_turns": "subjects",
 }
 
-
-def __getattr__(name: str) -> Any:
-    """Import a check when it is asked for, so that none costs another one's imports."""
-    if name not in _WHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"raccoon.testing.{_WHERE[name]}"), name)
+__getattr__, __dir__ = facade(__name__, _HOMES)

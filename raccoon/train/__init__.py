@@ -6,7 +6,9 @@ package costs nothing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from raccoon.lazy import facade
 
 if TYPE_CHECKING:
     from raccoon.train.callbacks import BenchmarkPR
@@ -43,10 +45,4 @@ _HOMES = {
     "value_mse": "losses",
 }
 
-
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
-
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__, __dir__ = facade(__name__, _HOMES)

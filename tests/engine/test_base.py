@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import raccoon.engine
 from raccoon.contracts import RaccoonError
 from raccoon.engine.base import EngineBase
 from raccoon.engine.random import RandomEngine
@@ -80,9 +79,3 @@ def test_no_boards_give_no_values() -> None:
 def test_engines_without_probabilities_say_so() -> None:
     with pytest.raises(RaccoonError, match="random7 knows no outcome probabilities"):
         RandomEngine(7).probs6(START[None])
-
-
-def test_the_facade_offers_what_it_lists() -> None:
-    assert raccoon.engine.RandomEngine is RandomEngine
-    with pytest.raises(AttributeError, match="NoEngine"):
-        raccoon.engine.NoEngine  # noqa: B018
