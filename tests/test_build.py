@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 from omegaconf import OmegaConf
 
-from raccoon.build import build, plain
+from raccoon.build import build, plain, shared
 from raccoon.contracts import RaccoonError
 from raccoon.executor import ProcessExecutor
 
@@ -147,3 +148,18 @@ def test_faults_of_the_program_pass_unchanged() -> None:
 def test_plain_resolves_interpolations() -> None:
     assert plain(OmegaConf.create({"a": 1, "b": ["${a}"]})) == {"a": 1, "b": [1]}
     assert plain(5) == 5
+
+
+def test_shared_objects_are_built_once_while_node_and_files_stay_the_same(tmp_path: Path) -> None:
+    weights = tmp_path / "net.pt"
+    weights.write_text("first")
+    node, seen = target("Holder", inner=str(weights)), []
+    first = shared(node, ready=seen.append)
+    assert shared({**node}, ready=seen.append) is first
+    assert seen == [first]
+    weights.write_text("second")
+    assert shared(node) is not first
+    for number in range(6):
+        assert shared(target("Holder", inner=number)).inner == number
+    with pytest.raises(RaccoonError, match=r"^inner=bad"):
+        shared(target("Holder", inner="bad"))
