@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["compose", "main"]
+__all__ = ["compose", "main", "plain_main"]
 
 Job = Callable[[dict[str, Any], Any], None]
 
@@ -50,6 +50,17 @@ def main(kind: str, job: Job, arguments: list[str] | None = None) -> None:
     finally:
         sys.argv = saved
     if failures:
+        sys.exit(2)
+
+
+def plain_main(run: Callable[[list[str]], str]) -> None:
+    """A command line without a config: prints what ``run(arguments)`` returns; exits 2 with one message on a RaccoonError."""
+    from raccoon.contracts import RaccoonError
+
+    try:
+        print(run(sys.argv[1:]))
+    except RaccoonError as error:
+        print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
 
 

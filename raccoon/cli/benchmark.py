@@ -9,12 +9,12 @@ build OUT key=value ...       self-play refereed by Open Sage; keys: games, seed
 from __future__ import annotations
 
 import shutil
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from raccoon.cli.app import plain_main
 from raccoon.contracts import RaccoonError
 
 __all__ = ["main", "run"]
@@ -34,11 +34,7 @@ def run(arguments: Sequence[str]) -> str:
 
 def main() -> None:
     """Entry point; errors go to stderr with exit status 2."""
-    try:
-        print(run(sys.argv[1:]))
-    except RaccoonError as error:
-        print(error, file=sys.stderr)
-        raise SystemExit(2) from error
+    plain_main(run)
 
 
 def _show(source: str) -> str:

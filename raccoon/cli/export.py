@@ -5,10 +5,10 @@ Of a training checkpoint the averaged weights are taken. What it says about its 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from raccoon.cli.app import plain_main
 from raccoon.contracts import RaccoonError
 
 __all__ = ["main", "run"]
@@ -28,11 +28,7 @@ def run(arguments: Sequence[str]) -> str:
 
 def main() -> None:
     """Entry point; errors go to stderr with exit status 2."""
-    try:
-        print(run(sys.argv[1:]))
-    except RaccoonError as error:
-        print(f"error: {error}", file=sys.stderr)
-        raise SystemExit(2) from error
+    plain_main(run)
 
 
 if __name__ == "__main__":
