@@ -84,8 +84,3 @@ def _loader_rate(stores: list[PositionStore], epochs: int) -> float:
         order.set_epoch(epoch)
         count += sum(len(boards) for boards, _ in loader)
     return count / (time.process_time() - begin)
-
-
-if __name__ == "__main__":
-    for row in rows():
-        print(f"{row['path']:<34}{row['measured']:>12,.0f} {row['unit']:<10} bound {row['bound']:,.0f}")

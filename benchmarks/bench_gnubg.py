@@ -65,8 +65,3 @@ def _bare_sweeps(boards: list[Any]) -> None:
 
 def _nn() -> Any:
     return importlib.import_module("gnubg_nn")
-
-
-if __name__ == "__main__":
-    for row in rows():
-        print(f"{row['path']:<24}{row['measured']:>12,.0f} {row['unit']:<10} bound {row['bound']:,.0f}")

@@ -90,8 +90,3 @@ def _arena(net: RaccoonNet, games: int) -> dict[str, Any]:
         "unit": "games/s on 2 cores",
         "bound": _ARENA_GAMES_PER_SECOND,
     }
-
-
-if __name__ == "__main__":
-    for row in rows():
-        print(f"{row['path']:<46}{row['measured']:>10,.1f} {row['unit']:<20} bound {row['bound']:,.1f}")
