@@ -13,8 +13,6 @@ __all__ = ["main"]
 
 
 def _job(config: dict[str, Any], run: Run) -> None:
-    from rich.console import Console
-
     from raccoon.build import build
     from raccoon.eval import report
 
@@ -22,7 +20,7 @@ def _job(config: dict[str, Any], run: Run) -> None:
     evaluator = build(config["evaluator"], "evaluator", executor=executor)
     result = evaluator.run(config["player"], config["opponent"], run.dir, config["seed"])
     report.write(result, run.dir)
-    Console().print(report.render(result))
+    report.show(result)
     print(f"report: {run.dir / 'report.md'}")
 
 

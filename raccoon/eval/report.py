@@ -9,6 +9,7 @@ import logging
 import math
 import platform
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -23,9 +24,10 @@ from raccoon.versions import EVALUATORS, installed
 if TYPE_CHECKING:
     from rich.console import Group
 
-__all__ = ["check_free", "format_figure", "read", "render", "to_dict", "versions", "write"]
+__all__ = ["check_free", "format_figure", "read", "render", "show", "to_dict", "versions", "write"]
 
 log = logging.getLogger(__name__)
+_WIDTH = 140
 _PACKAGES = ("torch", "numpy", *EVALUATORS, "open_spiel", "lightning")
 
 
@@ -101,6 +103,13 @@ def to_dict(report: Report) -> dict[str, Any]:
 def versions() -> dict[str, str]:
     """Versions of Python and of what computes or referees."""
     return {"python": platform.python_version(), **installed(*_PACKAGES)}
+
+
+def show(report: Report) -> None:
+    """Print the tables; where the output is no terminal, wide enough for every interval."""
+    from rich.console import Console
+
+    Console(width=None if sys.stdout.isatty() else _WIDTH).print(render(report))
 
 
 def render(report: Report) -> Group:

@@ -119,8 +119,6 @@ PLOTS: dict[str, Callable[[Sequence[Mapping[str, float]], Any], None]] = {"train
 
 
 def _show(summary: Report, path: Path) -> None:
-    from rich.console import Console
-
     short = Report(summary.evaluator, summary.player, summary.opponent, summary.seed, summary.seconds, summary.figures)
-    Console().print(reports.render(short))
+    reports.show(short)
     print(f"report: {path.with_suffix('.md')}")
