@@ -28,7 +28,7 @@ $(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP_INSTALL) -e '.[gnubg,bgsage,wandb,tensorboard,onnx,dev]'
 	@touch $@ $(VENV)/.train
 
-train: $(VENV)/.train ## set up, label positions, train the default net and measure it (ARGS="model=... trainer=..." for more)
+train: $(VENV)/.train ## set up, label positions, train a small net and measure it (ARGS="model=... trainer=..." for more)
 	$(BIN)/python train.py $(ARGS)
 
 test: check ## set up, check and run the tests of seconds

@@ -130,7 +130,7 @@ class _Referee:
         try:
             import bgsage
         except ImportError as error:
-            raise RaccoonError("building a benchmark needs the package bgsage: pip install 'raccoon[bgsage]'") from error
+            raise RaccoonError("building a benchmark needs the package bgsage: pip install -e '.[bgsage]'") from error
         self.plan = plan
         self.game_plan = bgsage.classify_game_plan
         # One thread each: workers are processes, and rollouts then do not depend on the number of cores.

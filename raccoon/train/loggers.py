@@ -32,7 +32,7 @@ def tensorboard_logger(save_dir: str, name: str = "tensorboard") -> Logger:
     try:
         return TensorBoardLogger(save_dir, name=name, version="")
     except ModuleNotFoundError as error:
-        raise RaccoonError("logger=tensorboard: install the tensorboard extra (pip install 'raccoon[tensorboard]')") from error
+        raise RaccoonError("logger=tensorboard: install the tensorboard extra (pip install -e '.[tensorboard]')") from error
 
 
 def wandb_logger(
@@ -52,7 +52,7 @@ def wandb_logger(
         import wandb  # noqa: F401
         from lightning.pytorch.loggers import WandbLogger
     except ModuleNotFoundError as error:
-        raise RaccoonError("logger=wandb: install the wandb extra (pip install 'raccoon[wandb]')") from error
+        raise RaccoonError("logger=wandb: install the wandb extra (pip install -e '.[wandb]')") from error
     offline = not os.environ.get("WANDB_API_KEY") if offline is None else offline
     if offline:
         log.info("wandb: offline (no WANDB_API_KEY); `wandb sync` uploads %s later", Path(save_dir) / "wandb")
