@@ -102,9 +102,13 @@ def _words(hint: Any) -> str:
         return _WORDS[hint]
     kind = origin or hint
     if kind in (Sequence, list, tuple):
-        return "a list" + (f" of {_words(inner[0])} each" if inner else "")
+        return "a list" + _of(inner[:1])
     if kind in (Mapping, dict):
-        return "a mapping"
+        return "a mapping" + _of(inner[1:])
     if hint is Path:
         return "a path"
     return "a node with _target_"
+
+
+def _of(inner: Sequence[Any]) -> str:
+    return f" with {_words(inner[0])} each" if inner and inner[0] is not Any else ""

@@ -64,7 +64,7 @@ def test_others_are_named(name: str, value: Any) -> None:
 def test_the_message_says_what_to_give() -> None:
     for name, wanted in (
         ("count", "give a whole number"), ("maybe", "give a whole number or null"), ("choice", "give 'x' or 'y'"),
-        ("pair", "give a list of a number each"), ("engine", "give a node with _target_ or null"), ("flag", "give true or false"),
+        ("pair", "give a list with a number each"), ("engine", "give a node with _target_ or null"), ("flag", "give true or false"),
     ):  # fmt: skip
         with pytest.raises(RaccoonError, match=f"^{name}=2.5: {wanted}$"):
             check_arguments(Target, {name: 2.5})

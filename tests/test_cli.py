@@ -60,11 +60,16 @@ def test_help_lists_every_group_and_marks_the_defaults() -> None:
         ("evaluator=nothing", "Could not find 'evaluator/nothing'"),
         ("gmaes=5", "Could not override 'gmaes'"),
         ("nothing=1", "To append to your config use +nothing=1"),
+        ("opponent=null", "Config group override must be a string or a list. Got NoneType (in opponent=null)"),
+        ("player=5", "Config group override must be a string"),
+        ("player=[a", "no viable alternative"),
+        ("~evaluator", "evaluator"),
     ],
 )
 def test_unknown_options_and_keys_are_named_without_a_traceback(tmp_path: Path, override: str, message: str) -> None:
     done = job(tmp_path, override)
-    assert done.returncode != 0
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "runs").exists()
@@ -82,10 +87,18 @@ def test_refusals_are_one_line_and_exit_with_2(tmp_path: Path) -> None:
     assert "Traceback" in shown.stderr
 
 
+def test_a_section_that_was_taken_out_is_named(tmp_path: Path) -> None:
+    done = python(tmp_path, str(ROOT / "train.py"), "~trainer")
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.strip().splitlines()[-1] == "error: trainer: not in the config, but needed; leave out ~trainer"
+
+
 def test_faults_of_the_program_show_where(tmp_path: Path) -> None:
-    done = job(tmp_path, "seed=3", HYDRA_FULL_ERROR="1")
-    assert done.returncode == 1
-    assert "KeyError: 'a fault of the program'" in done.stderr
+    for full in ("0", "1"):
+        done = job(tmp_path, "seed=3", HYDRA_FULL_ERROR=full)
+        assert done.returncode == 1
+        assert "KeyError: 'a fault of the program'" in done.stderr
+        assert "Traceback" in done.stderr
 
 
 def test_jobs_of_a_multirun_are_separate_and_survive_each_other(tmp_path: Path) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["compose", "main", "plain_main"]
+__all__ = ["compose", "main", "plain_main", "section"]
 
 Job = Callable[[dict[str, Any], Any], None]
 
@@ -32,25 +33,45 @@ def main(kind: str, job: Job, arguments: list[str] | None = None) -> None:
 
     plugins.install()
     failures: list[BaseException] = []
+    full, composed = os.environ.get("HYDRA_FULL_ERROR"), False
 
     def guarded(cfg: DictConfig) -> None:
+        nonlocal composed
+        composed = True
         try:
             with runs.open_run(cfg, kind) as run:
                 job(run.config, run)
         except Exception as error:
-            if not _expected(error) or os.environ.get("HYDRA_FULL_ERROR") == "1":
+            if full == "1":
                 raise
-            print(f"error: {error}", file=sys.stderr)
+            if not _expected(error):
+                traceback.print_exc()
+                sys.exit(1)
+            _tell(error)
             failures.append(error)  # the other jobs of a multirun still run
 
     run_hydra = hydra.main(version_base="1.3", config_path=f"pkg://{plugins.CONF}", config_name=kind)(guarded)
     saved, sys.argv = sys.argv, [sys.argv[0], *arguments]
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra passes its errors on instead of printing them in its own ways
     try:
         run_hydra()
+    except Exception as error:
+        if full == "1" or (composed and not _expected(error)):
+            raise
+        _tell(error, "" if _expected(error) else f" (in {' '.join(arguments)})")
+        failures.append(error)
     finally:
         sys.argv = saved
+        os.environ.pop("HYDRA_FULL_ERROR") if full is None else os.environ.__setitem__("HYDRA_FULL_ERROR", full)
     if failures:
         sys.exit(2)
+
+
+def _tell(error: BaseException, where: str = "") -> None:
+    from omegaconf.errors import OmegaConfBaseException
+
+    cause = f"\n{error.__cause__}" if isinstance(error.__cause__, OmegaConfBaseException) else ""
+    print(f"error: {error}{cause}{where}", file=sys.stderr)
 
 
 def plain_main(run: Callable[[list[str]], str]) -> None:
@@ -65,11 +86,21 @@ def plain_main(run: Callable[[list[str]], str]) -> None:
 
 
 def _expected(error: BaseException) -> bool:
+    from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
 
     from raccoon.contracts import RaccoonError
 
-    return isinstance(error, RaccoonError | OmegaConfBaseException)
+    return isinstance(error, RaccoonError | OmegaConfBaseException | HydraException)
+
+
+def section(config: dict[str, Any], name: str) -> Any:
+    """A section of a config that the program cannot do without. Raises RaccoonError when it was taken out."""
+    from raccoon.contracts import RaccoonError
+
+    if name not in config:
+        raise RaccoonError(f"{name}: not in the config, but needed; leave out ~{name}")
+    return config[name]
 
 
 def compose(root: str, overrides: list[str] | None = None) -> Any:

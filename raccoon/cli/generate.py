@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 from raccoon.cli.app import main as run_command
+from raccoon.cli.app import section
 from raccoon.runs import Run
 
 __all__ = ["main"]
@@ -17,10 +18,10 @@ def _job(config: dict[str, Any], run: Run) -> None:
     from raccoon.data.store import PositionStore
     from raccoon.data.writer import fill, prepare
 
-    node = (config["data"] or {}).get("source")
+    node = (section(config, "data") or {}).get("source")
     if not node:
         raise RaccoonError("data.source: nothing to generate; choose data=demo, gnubg0, gnubg1, relabel or wildbg")
-    executor = build(config["executor"], "executor")
+    executor = build(section(config, "executor"), "executor")
     source = build(node, "data.source")
     start = time.monotonic()
     folder = config["folder"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from raccoon.cli.app import main as run_command
+from raccoon.cli.app import section
 
 if TYPE_CHECKING:
     from raccoon.runs import Run
@@ -15,6 +16,8 @@ __all__ = ["main"]
 def _job(config: dict[str, Any], run: Run) -> None:
     from raccoon.train.run import train
 
+    for name in ("encoder", "model", "data", "trainer", "executor"):
+        section(config, name)
     train(config, run)
 
 

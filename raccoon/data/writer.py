@@ -58,6 +58,8 @@ class Source(Protocol):
 
 def prepare(source: Source, data_dir: Path | str, executor: Executor) -> stores.PositionStore:
     """The set of ``source`` under ``data_dir/<name>-<fingerprint>``: opened when it is there, else made first."""
+    if not source.name or Path(source.name).name != source.name:
+        raise RaccoonError(f"data.source.name={source.name!r}: give a name without slashes; paths.data_dir says where sets lie")
     plan = source.plan()
     folder = Path(data_dir) / f"{source.name}-{plan.fingerprint}"
     if (folder / stores.META).exists():

@@ -234,3 +234,11 @@ def test_a_writer_at_work_is_refused(labels: Labels, small: PositionStore, inlin
             return super().map(*arguments, **knobs)
 
     assert len(generate(labels(games=4), tmp_path / "set", Nosy(0, progress=False))) > 0
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", "", "/x"])
+def test_the_name_of_a_set_is_no_path(tmp_path: Path, name: str) -> None:
+    source = SelfPlayLabels({"_target_": "x.Y"}, {"_target_": "x.Y"}, name=name)
+    with pytest.raises(RaccoonError, match=r"data\.source\.name"):
+        prepare(source, tmp_path / "data", ProcessExecutor(0, progress=False))
+    assert not any(tmp_path.iterdir())
