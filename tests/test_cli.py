@@ -24,6 +24,8 @@ def job(config, run):
         raise RaccoonError("seed=2: this one is refused")
     if config["seed"] == 3:
         raise KeyError("a fault of the program")
+    if config["seed"] == 5:
+        raise OSError(28, "No space left on device", "some/file")
     print("ran", config["seed"], run.dir)
 
 main("evaluate", job)
@@ -99,6 +101,12 @@ def test_faults_of_the_program_show_where(tmp_path: Path) -> None:
         assert done.returncode == 1
         assert "KeyError: 'a fault of the program'" in done.stderr
         assert "Traceback" in done.stderr
+
+
+def test_a_disk_that_is_full_under_a_library_is_no_fault_of_the_program(tmp_path: Path) -> None:
+    done = job(tmp_path, "seed=5")
+    assert done.returncode == 2
+    assert done.stderr.strip() == "error: [Errno 28] No space left on device: 'some/file'"
 
 
 def test_jobs_of_a_multirun_are_separate_and_survive_each_other(tmp_path: Path) -> None:

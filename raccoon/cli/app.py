@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
@@ -10,6 +11,7 @@ from typing import Any
 
 __all__ = ["compose", "main", "plain_main", "section"]
 
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 Job = Callable[[dict[str, Any], Any], None]
 
 
@@ -91,6 +93,8 @@ def _expected(error: BaseException) -> bool:
 
     from raccoon.contracts import RaccoonError
 
+    if isinstance(error, OSError):
+        return error.errno in _DISK  # where a library writes (a logger), not raccoon.files
     return isinstance(error, RaccoonError | OmegaConfBaseException | HydraException)
 
 

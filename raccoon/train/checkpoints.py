@@ -24,7 +24,13 @@ class AtomicCheckpointIO(TorchCheckpointIO):
     def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any | None = None) -> None:
         """See ``TorchCheckpointIO.save_checkpoint``."""
         with atomic(Path(path)) as handle:
-            torch.save(checkpoint, handle)
+            try:
+                torch.save(checkpoint, handle)
+            except RuntimeError as error:
+                # torch closes its archive after a write that failed, and the complaint about that hides the full disk
+                if isinstance(error.__context__, OSError):
+                    raise error.__context__ from None
+                raise
 
 
 def checkpoint_callbacks(folder: Path, monitor: str, minutes: float | None) -> list[ModelCheckpoint]:
