@@ -66,6 +66,7 @@ def test_help_lists_every_group_and_marks_the_defaults() -> None:
         ("player=5", "Config group override must be a string"),
         ("player=[a", "no viable alternative"),
         ("~evaluator", "evaluator"),
+        ("+gmaes=5", "gmaes: nothing reads that key"),
     ],
 )
 def test_unknown_options_and_keys_are_named_without_a_traceback(tmp_path: Path, override: str, message: str) -> None:
@@ -75,6 +76,11 @@ def test_unknown_options_and_keys_are_named_without_a_traceback(tmp_path: Path, 
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "runs").exists()
+
+
+def test_a_key_of_the_users_own_may_be_referred_to(tmp_path: Path) -> None:
+    done = job(tmp_path, "+mine=11", "evaluator.games=${mine}")
+    assert done.returncode == 0, done.stderr
 
 
 def test_refusals_are_one_line_and_exit_with_2(tmp_path: Path) -> None:

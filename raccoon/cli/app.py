@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from omegaconf import DictConfig
 
 __all__ = ["compose", "main", "plain_main", "section"]
 
 _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+_ANY = frozenset({"seed", "resume", "paths", "executor"})
+_READ = {
+    "train": _ANY | {"encoder", "model", "data", "trainer", "callbacks", "runtime", "logger", "search", "opponent", "final", "init"},
+    "evaluate": _ANY | {"search", "player", "opponent", "evaluator"},
+    "generate": _ANY | {"data", "folder"},
+}
+"""The keys at the top of the config of each command line."""
 Job = Callable[[dict[str, Any], Any], None]
 
 
@@ -29,7 +40,6 @@ def main(kind: str, job: Job, arguments: list[str] | None = None) -> None:
         return
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch: two idle threads must not spin against each other
     import hydra
-    from omegaconf import DictConfig
 
     from raccoon import plugins, runs
 
@@ -41,6 +51,7 @@ def main(kind: str, job: Job, arguments: list[str] | None = None) -> None:
         nonlocal composed
         composed = True
         try:
+            _check_keys(kind, cfg)
             with runs.open_run(cfg, kind) as run:
                 job(run.config, run)
         except Exception as error:
@@ -96,6 +107,20 @@ def _expected(error: BaseException) -> bool:
     if isinstance(error, OSError):
         return error.errno in _DISK  # where a library writes (a logger), not raccoon.files
     return isinstance(error, RaccoonError | OmegaConfBaseException | HydraException)
+
+
+def _check_keys(kind: str, cfg: DictConfig) -> None:
+    """Raise RaccoonError for a key at the top that ``kind`` does not read and no other value refers to."""
+    from omegaconf import OmegaConf
+
+    from raccoon.contracts import RaccoonError
+
+    read = _READ.get(kind)
+    unknown = [str(key) for key in cfg if str(key) not in read] if read else []
+    text = OmegaConf.to_yaml(cfg) if unknown else ""
+    for key in unknown:
+        if not re.search(rf"\$\{{{re.escape(key)}[.}}\[]", text):
+            raise RaccoonError(f"{key}: nothing reads that key; leave out +{key}")
 
 
 def section(config: dict[str, Any], name: str) -> Any:

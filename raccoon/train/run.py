@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
@@ -13,6 +14,7 @@ from typing import Any
 
 import lightning.pytorch as pl
 import torch
+from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch.callbacks import Callback, RichProgressBar, Timer
 
 from raccoon import artifact
@@ -91,6 +93,7 @@ def _trainer(cfg: Mapping[str, Any], run: Run, module: Any, history: History) ->
     if on_terminal and not any(isinstance(callback, RichProgressBar) for callback in callbacks.values()):
         extra.append(RichProgressBar(leave=False))
     flags = dict(cfg.get("runtime") or {})
+    _check_devices(flags)
     try:
         return pl.Trainer(
             **flags,
@@ -104,8 +107,15 @@ def _trainer(cfg: Mapping[str, Any], run: Run, module: Any, history: History) ->
             enable_model_summary=False,
             enable_progress_bar=on_terminal,
         )
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, ImportError, MisconfigurationException) as error:
         raise RaccoonError(f"runtime: Lightning's Trainer refuses it: {error}") from error
+
+
+def _check_devices(flags: Mapping[str, Any]) -> None:
+    """On a CPU every device is a process that holds everything: more than there are cores can only exhaust the machine."""
+    devices, cores = flags.get("devices"), len(os.sched_getaffinity(0))
+    if flags.get("accelerator") == "cpu" and isinstance(devices, int) and devices > max(cores, 2):
+        raise RaccoonError(f"runtime.devices={devices}: with accelerator=cpu each is a process, and this machine has {cores} cores")
 
 
 class _RunIds(Callback):

@@ -147,6 +147,21 @@ def test_max_minutes_ends_the_run_with_a_report(make_config, tmp_path):
     assert 1 <= len(json.loads(report.read_text())["tables"]["epochs"]) < 5000
 
 
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        ({"devices": 1000}, r"runtime\.devices=1000"),
+        ({"limit_train_batches": -1}, "runtime.*limit_train_batches"),
+        ({"accelerator": "tpu"}, "runtime"),
+    ],
+)
+def test_a_runtime_that_this_machine_has_not_is_refused(make_config, tmp_path, flags, message):
+    config = make_config()
+    config["runtime"].update(flags)
+    with pytest.raises(RaccoonError, match=message):
+        train(config, open_at(tmp_path / "run", config))
+
+
 def test_a_bad_setting_of_the_runtime_is_named(make_config, tmp_path):
     config = make_config()
     config["runtime"]["acelerator"] = "cpu"
