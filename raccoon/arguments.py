@@ -19,6 +19,7 @@ from raccoon.contracts import RaccoonError
 
 __all__ = ["check_arguments"]
 
+_LIMIT = 2**63
 _WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text", type(None): "null"}
 
 
@@ -35,7 +36,7 @@ def check_arguments(target: Callable[..., Any], arguments: Mapping[str, Any], at
         if name in defaults and type(value) is type(defaults[name]) and value == defaults[name]:
             continue
         if not _suits(value, hints[name]):
-            wanted = _words(hints[name])
+            wanted = _words(hints[name]) + (" below 2**63" if type(value) is int and abs(value) >= _LIMIT else "")
             raise RaccoonError(f"{at}.{name}={value!r}: give {wanted}" if at else f"{name}={value!r}: give {wanted}")
 
 
@@ -69,7 +70,7 @@ def _suits(value: Any, hint: Any) -> bool:
     if hint is bool:
         return isinstance(value, bool)
     if hint is int:
-        return isinstance(value, int) and not isinstance(value, bool)
+        return isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LIMIT
     if hint is float:
         return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf
     if hint is str:

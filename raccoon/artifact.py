@@ -104,10 +104,7 @@ def restore(header: Mapping[str, Any], state_dict: Mapping[str, Tensor]) -> Racc
     if encoder.layout_hash != header["layout"]:
         saved = f"{len(header['channels'])} planes, layout {header['layout']}"
         raise RaccoonError(f"made for an input layout that this version does not produce: {saved}; here it is {encoder.describe()}")
-    try:
-        net = build_net(header["model"], encoder)
-    except (RuntimeError, MemoryError) as error:  # sizes that no machine holds
-        raise RaccoonError(f"the network in the header cannot be built ({str(error).splitlines()[0]})") from error
+    net = build_net(header["model"], encoder)
     try:
         net.load_state_dict({key: value.float() if value.dtype == torch.float16 else value for key, value in state_dict.items()})
     except (RuntimeError, AttributeError) as error:

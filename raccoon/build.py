@@ -92,6 +92,8 @@ def _refusals(where: str) -> Iterator[None]:
         raise
     except InstantiationException as error:
         cause = error.__cause__
+        if cause is not None and _too_large(cause):
+            raise RaccoonError(f"{where}: cannot be built, it needs more memory than there is ({cause})") from error
         if isinstance(cause, RaccoonError) or (cause is not None and not isinstance(cause, TypeError | ValueError | ImportError)):
             raise cause from error
         raise RaccoonError(f"{where}: {' '.join(str(error).split())}") from error
@@ -99,6 +101,15 @@ def _refusals(where: str) -> Iterator[None]:
         raise RaccoonError(f"{where}: {error}; is the package installed? (the extras are in pyproject.toml)") from error
     except (TypeError, ValueError) as error:
         raise RaccoonError(f"{where}: {error}") from error
+    except (MemoryError, RuntimeError) as error:
+        if not _too_large(error):
+            raise
+        raise RaccoonError(f"{where}: cannot be built, it needs more memory than there is ({error})") from error
+
+
+def _too_large(error: BaseException) -> bool:
+    """Is memory what is missing? torch says so by a RuntimeError."""
+    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "allocate memory" in str(error))
 
 
 def _nodes(node: Any, path: str, outermost: bool = True) -> Iterator[tuple[str, Mapping[str, Any], bool]]:

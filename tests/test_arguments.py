@@ -42,6 +42,7 @@ RIGHT = [
     ("engine", {"_target_": "x.Y"}), ("engine", None), ("games", 3), ("games", None), ("unknown", "left to the target"),
 ]  # fmt: skip
 WRONG = [
+    ("count", 2**63), ("maybe", -(2**63)), ("sizes", [10**30]),
     ("count", "3"), ("count", True), ("count", 1.0), ("count", None), ("count", [1]), ("share", "fast"), ("share", False),
     ("share", float("nan")), ("share", float("inf")), ("share", None), ("flag", "no"), ("flag", 1), ("flag", None), ("word", 5),
     ("word", None), ("maybe", "2"), ("maybe", 1.5), ("choice", "z"), ("choice", True), ("pair", 0.9), ("pair", ["a", 1]),

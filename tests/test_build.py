@@ -37,6 +37,10 @@ class Nested(Holder):
     """A target whose argument is a node of its own."""
 
 
+def greedy() -> None:
+    raise MemoryError("1 PiB")
+
+
 def broken() -> None:
     raise KeyError("a fault of the program")
 
@@ -54,6 +58,13 @@ def target(name: str, **kwargs: Any) -> dict[str, Any]:
 def test_a_value_of_another_type_is_named_before_anything_is_built(value: Any) -> None:
     with pytest.raises(RaccoonError, match=r"^top\.record\.size=.*: give a whole number$"):
         build(target("Holder", inner="bad", record=target("Record", size=value)), "top")
+
+
+@pytest.mark.parametrize("depth", [0, 1])
+def test_what_needs_more_memory_than_there_is_is_named(depth: int) -> None:
+    node = target("greedy")
+    with pytest.raises(RaccoonError, match=r"^top: cannot be built, it needs more memory"):
+        build(target("Holder", inner=node) if depth else node, "top")
 
 
 def test_builds_from_dict_and_from_dictconfig() -> None:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from raccoon.arguments import check_arguments
 from raccoon.cli.app import plain_main
 from raccoon.contracts import RaccoonError
 
@@ -69,6 +70,8 @@ def _build(target: Path, assignments: Sequence[str]) -> str:
         raise RaccoonError(f"{target}: exists already; name another file or remove it")
     settings = _settings(assignments)
     workers = settings.pop("workers", None)
+    check_arguments(BuildPlan, settings, "build")
+    check_arguments(ProcessExecutor, {"workers": workers}, "build")
     try:
         plan = BuildPlan(**settings)
     except TypeError as error:

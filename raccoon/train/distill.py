@@ -179,6 +179,7 @@ def _prepare(net: RaccoonNet, boards: Tensor) -> Tensor:
 _Rule = tuple[Callable[[Any], bool], str]
 _POSITIVE: _Rule = (lambda value: 0 < value < math.inf, "a number above 0")
 _POSITIVE_OR_NULL: _Rule = (lambda value: value is None or 0 < value < math.inf, "a number above 0, or null")
+_MINUTES: _Rule = (lambda value: value is None or 0 < value <= 1e6, "a number above 0, at most a million, or null")
 _RULES: dict[str, _Rule] = {
     "lr": _POSITIVE,
     "betas": (lambda value: len(value) == 2 and all(0 <= beta < 1 for beta in value), "two numbers in [0, 1)"),
@@ -187,8 +188,8 @@ _RULES: dict[str, _Rule] = {
     "equity_weight": (lambda value: 0 <= value < math.inf, "a number of 0 or more"),
     "gradient_clip": _POSITIVE_OR_NULL,
     "max_epochs": (lambda value: isinstance(value, int) and value >= 1, "an integer of 1 or more"),
-    "max_minutes": _POSITIVE_OR_NULL,
-    "checkpoint_minutes": _POSITIVE_OR_NULL,
+    "max_minutes": _MINUTES,
+    "checkpoint_minutes": _MINUTES,
 }
 
 

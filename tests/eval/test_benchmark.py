@@ -214,6 +214,10 @@ def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
         (["build", str(tmp_path / "x"), "colour=red"], "colour"),
         (["build", str(tmp_path / "x"), "level=9P"], "level='9P'"),
         (["build", str(tmp_path / "x"), "games=0"], "games=0"),
+        (["build", str(tmp_path / "x"), "games=many"], "build.games='many': give a whole number"),
+        (["build", str(tmp_path / "x"), "seed=1.5"], "build.seed=1.5: give a whole number"),
+        (["build", str(tmp_path / "x"), "close=null"], "build.close=None: give a number"),
+        (["build", str(tmp_path / "x"), "workers=many"], "build.workers='many': give a whole number or null"),
         (["build", str(SAMPLE)], "exists already"),
     ):
         with pytest.raises(RaccoonError, match=message):

@@ -29,6 +29,8 @@ from raccoon.train.distill import Distillation
         ("max_epochs", 2.5),
         ("max_epochs", None),
         ("max_minutes", 0),
+        ("max_minutes", 1e300),
+        ("checkpoint_minutes", 1e300),
         ("checkpoint_minutes", -1),
         ("arm", "six"),
     ],
