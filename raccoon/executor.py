@@ -12,6 +12,7 @@ import hashlib
 import json
 import multiprocessing
 import os
+import signal
 import threading
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -73,7 +74,9 @@ class ProcessExecutor:
             context = multiprocessing.get_context("spawn")
             saved = {key: os.environ.get(key) for key in _ONE_THREAD}
             os.environ.update(_ONE_THREAD)
+            before = set(multiprocessing.active_children())
             pool = futures.ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_parent)
+            finished = False
             try:
                 running = {pool.submit(shard, dict(job), index): index for index in waiting}
                 for done in futures.as_completed(running):
@@ -81,6 +84,7 @@ class ProcessExecutor:
                     waiting.remove(running[done])
                     lost = 0
                     yield running[done], result
+                finished = True
             except BrokenProcessPool as error:
                 lost += 1
                 if lost >= _LOST_LIMIT:
@@ -89,13 +93,17 @@ class ProcessExecutor:
                         "out of memory, or a crash in native code; run with executor.workers=0 to see where"
                     ) from error
             finally:
+                if not finished:  # interrupted: nobody waits for the shards that run
+                    for process in set(multiprocessing.active_children()) - before:
+                        process.terminate()
                 pool.shutdown(wait=False, cancel_futures=True)
                 for key, value in saved.items():
                     os.environ.pop(key, None) if value is None else os.environ.__setitem__(key, value)
 
 
 def _end_with_parent() -> None:
-    """In a worker: leave as soon as the process that started it is gone, which SIGKILL gives no chance to say."""
+    """In a worker: leave Ctrl-C to the process that started it, and leave as soon as that is gone, which SIGKILL gives no chance to say."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:
 

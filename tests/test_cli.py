@@ -212,3 +212,65 @@ def test_a_sweep_over_heads_and_encodings_makes_four_separate_runs(tmp_path: Pat
     configs = {(path.parent / "config.yaml").read_text() for path in reports}
     assert len(configs) == 4
     assert all((path.parent / "net.pt").exists() for path in reports)
+
+
+SLEEPS = """
+import os, sys, time
+from raccoon.cli.app import main
+from raccoon.executor import ProcessExecutor
+
+def shard(job, index):
+    open(os.path.join(job["folder"], f"worker-{os.getpid()}"), "w").close()
+    time.sleep(60)
+
+def job(config, run):
+    list(ProcessExecutor(2, progress=False).map(shard, {"folder": str(run.dir)}, range(2), "sleeps"))
+
+if __name__ == "__main__":
+    main("evaluate", job)
+"""
+FITS = """
+import lightning.pytorch as pl, torch, time, warnings
+from raccoon.cli.app import main
+warnings.simplefilter("ignore")
+
+class Module(pl.LightningModule):
+    def __init__(self, folder):
+        super().__init__()
+        self.layer, self.folder = torch.nn.Linear(1, 1), folder
+    def training_step(self, batch, index):
+        (self.folder / "worker-1").touch()
+        (self.folder / "worker-2").touch()
+        time.sleep(0.05)
+        return self.layer(batch).mean()
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), 0.1)
+
+def job(config, run):
+    quiet = dict(enable_progress_bar=False, enable_model_summary=False, enable_checkpointing=False)
+    pl.Trainer(accelerator="cpu", logger=False, max_epochs=1, **quiet).fit(Module(run.dir), torch.utils.data.DataLoader(torch.zeros(10**4, 1)))
+
+if __name__ == "__main__":
+    main("evaluate", job)
+"""
+
+
+@pytest.mark.parametrize("program", [SLEEPS, FITS], ids=["workers", "training"])
+@pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path, program: str, sent: signal.Signals, status: int) -> None:
+    (tmp_path / "program.py").write_text(program)
+    process = subprocess.Popen(
+        [sys.executable, "program.py", "paths.run_dir=mine"], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        text=True, start_new_session=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while len(list((tmp_path / "mine").glob("worker-*"))) < 2:
+        assert process.poll() is None, process.communicate()[1]
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    os.killpg(process.pid, sent) if sent == signal.SIGINT else process.send_signal(sent)
+    _, error = process.communicate(timeout=20)  # nobody waits for the shards that run
+    assert process.returncode == status
+    assert error.strip().splitlines()[-1] == "interrupted: mine keeps what is done; the same command continues it"
+    assert "Traceback" not in error
+    assert json.loads((tmp_path / "mine" / "status.json").read_text())["state"] == "failed"

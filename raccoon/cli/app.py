@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -52,7 +55,7 @@ def main(kind: str, job: Job, arguments: list[str] | None = None) -> None:
         composed = True
         try:
             _check_keys(kind, cfg)
-            with runs.open_run(cfg, kind) as run:
+            with runs.open_run(cfg, kind) as run, _interrupts(run):
                 job(run.config, run)
         except Exception as error:
             if full == "1":
@@ -78,6 +81,30 @@ def main(kind: str, job: Job, arguments: list[str] | None = None) -> None:
         os.environ.pop("HYDRA_FULL_ERROR") if full is None else os.environ.__setitem__("HYDRA_FULL_ERROR", full)
     if failures:
         sys.exit(2)
+
+
+@contextlib.contextmanager
+def _interrupts(run: Any) -> Iterator[None]:
+    """Ctrl-C and SIGTERM end the program with one line that says how to go on, and with 128 + the signal's number."""
+    received = signal.SIGINT
+
+    def terminate(number: int, _: object) -> None:
+        nonlocal received
+        received = signal.Signals(number)
+        raise KeyboardInterrupt
+
+    main_thread = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGTERM, terminate) if main_thread else None
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit) as error:
+        if isinstance(error, SystemExit) and not isinstance(error.__context__, KeyboardInterrupt):  # Lightning turns one into the other
+            raise
+        print(f"interrupted: {run.dir} keeps what is done; the same command continues it", file=sys.stderr)
+        sys.exit(128 + received)
+    finally:
+        if main_thread:
+            signal.signal(signal.SIGTERM, before)
 
 
 def _tell(error: BaseException, where: str = "") -> None:
