@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
-__all__ = ["compose", "main", "plain_main", "section"]
+__all__ = ["READ", "compose", "main", "plain_main", "section"]
 
 _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+_MISSING = "{0}: not in the config, but needed; leave out ~{0}"
 _ANY = frozenset({"seed", "resume", "paths", "executor"})
-_READ = {
+READ = {
     "train": _ANY | {"encoder", "model", "data", "trainer", "callbacks", "runtime", "logger", "search", "opponent", "final", "init"},
     "evaluate": _ANY | {"search", "player", "opponent", "evaluator"},
     "generate": _ANY | {"data", "folder"},
@@ -42,8 +43,10 @@ def main(kind: str, job: Job, arguments: list[str] | None = None) -> None:
         print(text(kind))
         return
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch: two idle threads must not spin against each other
-    import hydra
-
+    try:
+        import hydra
+    except ModuleNotFoundError as error:
+        sys.exit(f"error: {error}; activate the environment that `make train` or `make test` makes: . .venv/bin/activate")
     from raccoon import plugins, runs
 
     plugins.install()
@@ -110,6 +113,11 @@ def _interrupts(run: Any) -> Iterator[None]:
 def _tell(error: BaseException, where: str = "") -> None:
     from omegaconf.errors import OmegaConfBaseException
 
+    from raccoon.contracts import RaccoonError
+
+    taken_out = re.match(r"Error resolving interpolation '\$\{debug\}_\$\{(\w+)\}'", str(error))
+    if taken_out:
+        error, where = RaccoonError(_MISSING.format(taken_out[1])), ""
     cause = f"\n{error.__cause__}" if isinstance(error.__cause__, OmegaConfBaseException) else ""
     print(f"error: {error}{cause}{where}", file=sys.stderr)
 
@@ -142,7 +150,7 @@ def _check_keys(kind: str, cfg: DictConfig) -> None:
 
     from raccoon.contracts import RaccoonError
 
-    read = _READ.get(kind)
+    read = READ.get(kind)
     unknown = [str(key) for key in cfg if str(key) not in read] if read else []
     text = OmegaConf.to_yaml(cfg) if unknown else ""
     for key in unknown:
@@ -155,7 +163,7 @@ def section(config: dict[str, Any], name: str) -> Any:
     from raccoon.contracts import RaccoonError
 
     if name not in config:
-        raise RaccoonError(f"{name}: not in the config, but needed; leave out ~{name}")
+        raise RaccoonError(_MISSING.format(name))
     return config[name]
 
 

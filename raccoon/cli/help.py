@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
+from raccoon.cli.app import READ
 from raccoon.plugins import catalogue, defaults
 
 __all__ = ["text"]
@@ -39,10 +40,11 @@ def text(kind: str) -> str:
     """The help page of the command line ``kind``."""
     program = _PROGRAM.get(kind, f"python {kind}.py")
     chosen = defaults(kind)
+    elsewhere = set().union(*READ.values()) - READ.get(kind, set())
     lines = [_ABOUT.get(kind, kind), "", f"usage: {program} [-m] [GROUP=OPTION ...] [KEY=VALUE ...]", ""]
     lines += ["Groups and options (* is the default; another provider's name is in brackets):"]
     for group, options in catalogue().items():
-        if group.startswith(_HIDDEN):
+        if group.startswith(_HIDDEN) or group.split("/")[0] in elsewhere:
             continue
         marked = [
             f"{option}{'*' if chosen.get(group) == option else ''}{'' if provider == 'raccoon' else f' [{provider}]'}"

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from raccoon.build import build
 from raccoon.contracts import RaccoonError, Report
 from raccoon.eval import plots, report
 from raccoon.eval.bgsage_pr import Settings, notes, paired
@@ -41,6 +42,8 @@ class PRTable(Settings):
         nodes = dict(self.players)
         if player is not None and dict(player) not in nodes.values():
             nodes[f"player ({player.get('name') or 'this run'})"] = dict(player)
+        for name, node in nodes.items():
+            build(node, f"evaluator.players.{name}")  # a missing package or file is told before the first player is scored
         scored: dict[str, Scores] = {}
         for number, (name, node) in enumerate(nodes.items()):
             folder = Path(run_dir) / "shards" / f"{number:02d}"
