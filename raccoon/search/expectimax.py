@@ -1,0 +1,224 @@
+"""Filtered expectimax, batched: GNUBG's n-ply search with our filters, over any engine.
+
+The value of a pre-roll board at depth n to the side on roll, ``E_n``, is the mean over the 21 rolls of its best reply,
+``-E_(n-1)`` of the afterstate; ``E_0`` is the engine's. A candidate play is worth ``-E_n`` of its afterstate. The
+``greedy`` opponent fixes each reply by static value and looks deeper only below it (that is GNUBG's search); the
+``full`` one looks below its ``replies`` best and takes the maximum.
+
+All decisions that wait are searched together and every level of the trees is a few large batches of distinct boards. A
+reply batch and a leaf batch are the same batch at the last level. Finished boards, and those that the engine knows
+exactly (``knows``), are not expanded. Nothing is sampled, and no value depends on the batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from raccoon.checks import whole
+from raccoon.contracts import Boards, Engine, RaccoonError, SearchResult, Turns
+from raccoon.engine.base import checked
+from raccoon.env.movegen import ROLL_PROBS, afterstates_all_rolls
+from raccoon.search.filters import Filter, keep_best
+from raccoon.search.lookahead import child_values, enumerate_leaves, leaf_values, terminal_value
+
+__all__ = ["Expectimax", "Opponent", "Tree", "equities"]
+
+Opponent = Literal["greedy", "full"]
+_MOST_PLY = 3
+_CHILDREN = 294  # of a board over all rolls, about; to size batches
+
+
+@dataclass(frozen=True)
+class Tree:
+    """How to look below a board. ``replies``: candidates the ``full`` opponent looks below; ``prune``: a cheap engine that
+    shortlists the ``shortlist`` best replies to each roll, so that ``engine`` sees only those; ``batch``: boards that one
+    engine call gets, about. Within one call of ``values`` each level is one batch of distinct boards, unless it is more than
+    eight times as large."""
+
+    engine: Engine
+    opponent: Opponent = "greedy"
+    replies: int = 4
+    prune: Engine | None = None
+    shortlist: int = 5
+    batch: int = 1 << 16
+
+    def roots(self, depth: int) -> int:
+        """How many boards at ``depth`` make a last level of about ``batch`` boards; at least 1."""
+        width = len(ROLL_PROBS) * (1 if self.opponent == "greedy" else self.replies)
+        return max(1, self.batch // (_CHILDREN * width ** (depth - 1))) if depth else self.batch
+
+    def values(self, boards: Boards, depth: int) -> NDArray[np.float64]:
+        """``float64[N]``: ``E_depth`` (value scale, side on roll) of distinct, unfinished ``boards int8[N, 2, 25]``."""
+        if depth == 0 or len(boards) == 0:
+            return np.asarray(self.engine.value(boards), np.float64) if len(boards) else np.zeros(0)
+        knows = getattr(self.engine, "knows", None)
+        if knows is None:
+            return self._expanded(boards, depth)
+        known = np.asarray(knows(boards), bool)
+        out = np.empty(len(boards))
+        out[known] = self.engine.value(boards[known]) if known.any() else 0.0
+        out[~known] = self._expanded(boards[~known], depth)
+        return out
+
+    def _expanded(self, boards: Boards, depth: int) -> NDArray[np.float64]:
+        step = max(1, 8 * self.batch // _CHILDREN)
+        parts = [self._expectation(boards[start : start + step], depth) for start in range(0, len(boards), step)]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def _expectation(self, boards: Boards, depth: int) -> NDArray[np.float64]:
+        children, offsets = afterstates_all_rolls(boards)
+        if self.prune is not None:
+            children, offsets = _shortlisted(children, offsets, self.prune, self.shortlist)
+        leaves = enumerate_leaves(children)
+        static = leaf_values(leaves, self.engine)
+        if depth == 1:
+            best = np.maximum.reduceat(static, offsets[:-1])
+            return best.reshape(-1, len(ROLL_PROBS)) @ ROLL_PROBS
+        width = 1 if self.opponent == "greedy" else self.replies
+        chosen, starts = keep_best(static, offsets, width)
+        values = static[chosen]
+        live = leaves.index[chosen] >= 0
+        distinct, inverse = np.unique(leaves.index[chosen[live]], return_inverse=True)
+        values[live] = -self.values(leaves.boards[distinct], depth - 1)[inverse]
+        best = np.maximum.reduceat(values, starts[:-1])
+        return best.reshape(-1, len(ROLL_PROBS)) @ ROLL_PROBS
+
+
+def _shortlisted(children: Boards, offsets: NDArray[np.int64], engine: Engine, k: int) -> tuple[Boards, NDArray[np.int64]]:
+    """The ``k`` best children of each row by ``engine``, in their order."""
+    kept, starts = keep_best(leaf_values(enumerate_leaves(children), engine), offsets, k)
+    return children[kept], starts
+
+
+def equities(boards: ArrayLike, depth: int, engine: Engine) -> NDArray[np.float64]:
+    """``float64[N]``: n-ply money points at cube 1 of pre-roll ``boards [N, 2, 25]`` to the side on roll.
+
+    Full width with greedy replies; finished boards are exact. Equal to GNUBG's own n-ply over its 0-ply network.
+    Raises RaccoonError for illegal boards or a negative depth.
+    """
+    array = checked(np.asarray(boards))
+    depth = whole("depth", depth, 0)
+    leaves = enumerate_leaves(array)
+    tree = Tree(engine)
+    step = tree.roots(depth)
+    parts = [tree.values(leaves.boards[start : start + step], depth) for start in range(0, len(leaves.boards), step)]
+    values = np.concatenate([*parts, np.zeros(1)])  # index -1 is the exact ones' place
+    return 3.0 * np.where(leaves.index < 0, -leaves.exact, values[leaves.index])
+
+
+class Expectimax:
+    """Search to ``ply`` 0 to 3 (GNUBG's numbering) of the candidates that ``filter`` keeps; see the module docstring.
+
+    ``opponent``, ``replies``, ``prune``, ``shortlist``, ``batch``: see ``Tree``. ``gate``: rows whose best static value
+    leads the second by more than so many points are not searched (null: all are). ``levels``: how many candidates, the
+    best of the level before, go on to ply 2 and 3 (null: all that the filter keeps go straight to ``ply``).
+    Only candidates searched to the same depth are compared; finished ones are exact at every depth. A row with one
+    candidate left keeps its static values. Raises RaccoonError naming a key of ``search.`` that cannot be.
+    """
+
+    def __init__(
+        self,
+        ply: int = 1,
+        filter: Filter | None = None,
+        opponent: Opponent = "greedy",
+        replies: int = 4,
+        gate: float | None = None,
+        levels: Sequence[int] | None = None,
+        prune: Engine | None = None,
+        shortlist: int = 5,
+        batch: int = 1 << 16,
+        name: str | None = None,
+    ) -> None:
+        self.ply = whole("search.ply", ply, 0)
+        if self.ply > _MOST_PLY:
+            raise RaccoonError(f"search.ply={ply}: give 0 to {_MOST_PLY} (3 takes minutes a decision)")
+        if opponent not in ("greedy", "full"):
+            raise RaccoonError(f"search.opponent={opponent!r}: choose greedy or full")
+        if gate is not None and not (isinstance(gate, int | float) and not isinstance(gate, bool) and gate >= 0):
+            raise RaccoonError(f"search.gate={gate!r}: give points, 0 or more, or null")
+        if filter is not None and not isinstance(filter, Filter):
+            raise RaccoonError(f"search.filter={filter!r}: give a filter, an option of search/filter")
+        self.filter = Filter() if filter is None else filter
+        self.opponent: Opponent = opponent
+        self.replies = whole("search.replies", replies, 1)
+        self.gate = None if gate is None else float(gate)
+        self.levels = _levels(levels, self.ply)
+        self.prune, self.shortlist = prune, whole("search.shortlist", shortlist, 1)
+        self.batch = whole("search.batch", batch, 1)
+        self.name = name or self._describe()
+
+    def _describe(self) -> str:
+        parts = [f"{self.ply}ply"]
+        if self.ply:
+            parts += [self.filter.name] + (["full" + str(self.replies)] if self.opponent == "full" else [])
+            parts += [f"gate{self.gate:g}"] if self.gate is not None else []
+            parts += ["levels" + "-".join(map(str, self.levels))] if self.levels else []
+            parts += [f"prune{self.shortlist}"] if self.prune is not None else []
+        return "-".join(parts)
+
+    def values(self, turns: Turns, engine: Engine) -> SearchResult:
+        """See ``Search.values``. Depth 0 is ``child_values``, bit for bit."""
+        before = _counted(engine, self.prune, self.filter.engine)
+        if self.ply == 0 and self.filter.source == "none":
+            return child_values(turns, engine)
+        values, keep = self.filter.apply(turns, engine)
+        full = keep
+        if self.ply > 0:
+            survivors = self._worth_searching(values, keep, turns.offsets)
+            rows = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
+            tree = Tree(engine, self.opponent, self.replies, self.prune, self.shortlist, self.batch)
+            steps = range(1, self.ply + 1) if self.levels else (self.ply,)
+            for level, depth in enumerate(steps):
+                if level:
+                    best, _ = keep_best(np.where(survivors, values, -np.inf), turns.offsets, self.levels[level - 1])
+                    survivors &= np.isin(np.arange(len(values)), best)
+                self._deepen(values, survivors, turns, tree, depth)
+            searched = np.zeros(len(turns), bool)
+            searched[rows[survivors]] = True
+            finished = terminal_value(turns.children) != 0
+            full = np.where(searched[rows], survivors | (finished & keep), keep)
+        return SearchResult(values, full, _counted(engine, self.prune, self.filter.engine) - before)
+
+    def _worth_searching(self, values: NDArray[np.float64], keep: NDArray[np.bool_], offsets: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """``bool[M]``: kept candidates of the rows that have two or more, and no clear leader where there is a gate."""
+        counts = np.add.reduceat(keep.astype(np.int64), offsets[:-1])
+        search = counts > 1
+        if self.gate is not None:
+            masked = np.where(keep, values, -np.inf)
+            best = np.maximum.reduceat(masked, offsets[:-1])
+            top, starts = keep_best(masked, offsets, 2)
+            second = np.minimum.reduceat(masked[top], starts[:-1])
+            search &= 3.0 * (best - second) <= self.gate
+        return keep & np.repeat(search, np.diff(offsets))
+
+    @staticmethod
+    def _deepen(values: NDArray[np.float64], survivors: NDArray[np.bool_], turns: Turns, tree: Tree, depth: int) -> None:
+        """Replace the values of the surviving candidates by those at ``depth``, in place; whole decisions at a time."""
+        picked = np.flatnonzero(survivors)
+        rows = np.searchsorted(turns.offsets, picked, side="right") - 1
+        start, step = 0, tree.roots(depth)
+        while start < len(picked):
+            stop = int(np.searchsorted(rows, rows[min(start + step, len(picked)) - 1], side="right"))
+            part = picked[start:stop]
+            leaves = enumerate_leaves(turns.children[part])
+            deep = np.append(-tree.values(leaves.boards, depth), 0.0)  # index -1 is the exact ones' place
+            values[part] = np.where(leaves.index < 0, leaves.exact, deep[leaves.index])
+            start = stop
+
+
+def _levels(levels: Sequence[int] | None, ply: int) -> list[int]:
+    if levels is None:
+        return []
+    if not isinstance(levels, Sequence) or isinstance(levels, str) or len(levels) != max(ply - 1, 0):
+        raise RaccoonError(f"search.levels={levels!r}: give one number of candidates for each ply from 2 to search.ply={ply}, or null")
+    return [whole(f"search.levels[{index}]", value, 1) for index, value in enumerate(levels)]
+
+
+def _counted(*engines: Engine | None) -> int:
+    """Evaluations so far of distinct engines."""
+    return sum(engine.evaluations for engine in {id(engine): engine for engine in engines if engine is not None}.values())

@@ -1,0 +1,102 @@
+"""Which candidate plays a search looks below: by static value, by the policy head, by both, or by a cheap pruning net."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raccoon.checks import whole
+from raccoon.contracts import Engine, RaccoonError, Turns
+from raccoon.search.lookahead import child_values, enumerate_leaves, leaf_values
+
+__all__ = ["Filter", "Source", "keep_best", "subset"]
+
+Source = Literal["none", "value", "policy", "union", "prune"]
+
+
+def keep_best(values: NDArray[np.float64], offsets: NDArray[np.int64], k: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The ``k`` highest ``values float64[M]`` of each row: ``(indices int64[K], offsets int64[N + 1])``.
+
+    Indices ascend within a row; of equals the first ones stay. A shorter row keeps all it has.
+    """
+    counts = np.diff(offsets)
+    kept = np.minimum(counts, k)
+    starts = np.zeros(len(offsets), np.int64)
+    np.cumsum(kept, out=starts[1:])
+    if k == 1:
+        best = np.repeat(np.maximum.reduceat(values, offsets[:-1]), counts)
+        hits = np.flatnonzero(values == best)
+        return hits[np.searchsorted(hits, offsets[:-1])], starts
+    rows = np.repeat(np.arange(len(counts)), counts)
+    order = np.lexsort((-values, rows))  # stable: the first of equals comes first
+    rank = np.arange(len(values)) - offsets[rows]
+    return np.sort(order[rank < k]), starts
+
+
+def subset(turns: Turns, keep: NDArray[np.bool_]) -> Turns:
+    """``turns`` with only the children of a mask ``bool[M]``, which leaves every row at least one."""
+    starts = np.zeros(len(turns) + 1, np.int64)
+    np.cumsum(np.add.reduceat(keep.astype(np.int64), turns.offsets[:-1]), out=starts[1:])
+    return Turns(turns.boards, turns.dice, turns.cubes, turns.children[keep], starts)
+
+
+class Filter:
+    """Keeps at most ``k`` candidates of a row (a union: of each source).
+
+    ``source``: ``none`` keeps all; ``value``: by static value, of those at most ``threshold`` points (null: any) below the
+    best; ``policy``: by the policy head's probability of the whole turn; ``union``: either; ``prune``: by the static value
+    of ``engine``, a cheap one, so that the searching engine never sees the others. The first of equals stays.
+    Raises RaccoonError naming a key of ``search.filter.``.
+    """
+
+    def __init__(self, source: Source = "none", k: int = 8, threshold: float | None = None, engine: Engine | None = None) -> None:
+        if source not in get_args(Source):
+            raise RaccoonError(f"search.filter.source={source!r}: choose one of none, value, policy, union, prune")
+        if threshold is not None and (isinstance(threshold, bool) or not isinstance(threshold, int | float) or not threshold >= 0):
+            raise RaccoonError(f"search.filter.threshold={threshold!r}: give points, 0 or more, or null")
+        if (engine is None) is (source == "prune"):
+            raise RaccoonError("search.filter.engine: goes with search.filter.source=prune, and only with it")
+        self.source: Source = source
+        self.k = whole("search.filter.k", k, 1)
+        self.threshold = None if threshold is None else float(threshold)
+        self.engine = engine
+        self.name = source if source == "none" else f"{source}{k}" + ("" if threshold is None else f"w{threshold:g}")
+
+    def apply(self, turns: Turns, engine: Engine) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """``(values float64[M], keep bool[M])``: static values to the mover, and the candidates that stay.
+
+        Those that a pruning net drops have its values.
+        """
+        if self.source == "prune":
+            assert self.engine is not None
+            values = leaf_values(enumerate_leaves(turns.children), self.engine)
+            keep = self._by_value(values, turns.offsets)
+            values[keep] = child_values(subset(turns, keep), engine).values
+            return values, keep
+        values = child_values(turns, engine).values
+        if self.source == "none":
+            return values, np.ones(len(values), bool)
+        keep = np.zeros(len(values), bool)
+        if self.source in ("value", "union"):
+            keep |= self._by_value(values, turns.offsets)
+        if self.source in ("policy", "union"):
+            keep[keep_best(priors(turns, engine), turns.offsets, self.k)[0]] = True
+        return values, keep
+
+    def _by_value(self, values: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[np.bool_]:
+        keep = np.zeros(len(values), bool)
+        keep[keep_best(values, offsets, self.k)[0]] = True
+        if self.threshold is not None:
+            best = np.repeat(np.maximum.reduceat(values, offsets[:-1]), np.diff(offsets))
+            keep &= 3.0 * (best - values) <= self.threshold
+        return keep
+
+
+def priors(turns: Turns, engine: Any) -> NDArray[np.float64]:
+    """``float64[M]``: the policy head's probability of each child. Raises RaccoonError when the engine has no policy."""
+    policy = getattr(engine, "priors", None)
+    if not callable(policy):
+        raise RaccoonError(f"search.filter.source: engine {engine.name} has no policy head; choose value, prune or none")
+    return np.asarray(policy(turns), np.float64)
