@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from raccoon.contracts import Boards
 from raccoon.env.board import unfinished
 from raccoon.env.codec import unique_boards
-from raccoon.env.movegen import afterstates_all_rolls
+from raccoon.env.movegen import ROLL_PROBS, afterstates_all_rolls
 
-__all__ = ["PointsEngine", "best_of_rolls"]
+__all__ = ["PointsEngine", "best_of_rolls", "roll_means"]
 
 
 class PointsEngine(Protocol):
@@ -34,3 +34,8 @@ def best_of_rolls(boards: Boards, engine: PointsEngine) -> NDArray[np.float64]:
     points = -engine.points(children[first])
     best = np.maximum.reduceat(points[inverse], offsets[:-1]) if len(children) else np.zeros(0)
     return best.reshape(-1, 21)
+
+
+def roll_means(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``float64[N]``: average of ``points [N, 21]`` over the dice, summed in a fixed order so that no row depends on N."""
+    return np.cumsum(points * ROLL_PROBS, axis=1)[:, -1]

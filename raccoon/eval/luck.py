@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, RaccoonError, Step, Turns
 from raccoon.engine.gnubg import GnubgEngine, roll_values
+from raccoon.engine.rolls import roll_means
 from raccoon.env.board import START, unfinished
 from raccoon.env.codec import unique_boards
-from raccoon.env.movegen import ROLL_PROBS, ROLLS, check_dice
+from raccoon.env.movegen import ROLLS, check_dice
 
 __all__ = [
     "LuckObserver",
@@ -52,11 +53,6 @@ def roll_index(dice: NDArray[np.int8]) -> NDArray[np.int64]:
     """``int64[N]``: position in ``ROLLS`` of ``dice [N, 2]`` in either order. Raises RaccoonError when a die is not 1..6."""
     dice = check_dice(dice, len(dice))
     return _INDEX[dice[:, 0], dice[:, 1]]
-
-
-def roll_means(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """``float64[N]``: average of ``points [N, 21]`` over the dice, summed in a fixed order so that no row depends on N."""
-    return np.cumsum(points * ROLL_PROBS, axis=1)[:, -1]
 
 
 def luck_of(boards: Boards, dice: NDArray[np.int8], opening: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

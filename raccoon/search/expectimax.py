@@ -22,7 +22,8 @@ from numpy.typing import ArrayLike, NDArray
 from raccoon.checks import whole
 from raccoon.contracts import Boards, Engine, RaccoonError, SearchResult, Turns
 from raccoon.engine.base import checked
-from raccoon.env.movegen import ROLL_PROBS, afterstates_all_rolls
+from raccoon.engine.rolls import roll_means
+from raccoon.env.movegen import ROLLS, afterstates_all_rolls
 from raccoon.search.filters import Filter, keep_best
 from raccoon.search.lookahead import child_values, enumerate_leaves, leaf_values, terminal_value
 
@@ -49,7 +50,7 @@ class Tree:
 
     def roots(self, depth: int) -> int:
         """How many boards at ``depth`` make a last level of about ``batch`` boards; at least 1."""
-        width = len(ROLL_PROBS) * (1 if self.opponent == "greedy" else self.replies)
+        width = len(ROLLS) * (1 if self.opponent == "greedy" else self.replies)
         return max(1, self.batch // (_CHILDREN * width ** (depth - 1))) if depth else self.batch
 
     def values(self, boards: Boards, depth: int) -> NDArray[np.float64]:
@@ -78,7 +79,7 @@ class Tree:
         static = leaf_values(leaves, self.engine)
         if depth == 1:
             best = np.maximum.reduceat(static, offsets[:-1])
-            return best.reshape(-1, len(ROLL_PROBS)) @ ROLL_PROBS
+            return roll_means(best.reshape(-1, len(ROLLS)))
         width = 1 if self.opponent == "greedy" else self.replies
         chosen, starts = keep_best(static, offsets, width)
         values = static[chosen]
@@ -86,7 +87,7 @@ class Tree:
         distinct, inverse = np.unique(leaves.index[chosen[live]], return_inverse=True)
         values[live] = -self.values(leaves.boards[distinct], depth - 1)[inverse]
         best = np.maximum.reduceat(values, starts[:-1])
-        return best.reshape(-1, len(ROLL_PROBS)) @ ROLL_PROBS
+        return roll_means(best.reshape(-1, len(ROLLS)))
 
 
 def _shortlisted(children: Boards, offsets: NDArray[np.int64], engine: Engine, k: int) -> tuple[Boards, NDArray[np.int64]]:
