@@ -35,6 +35,10 @@ class CompositeEngine(EngineBase):
         self.rest = rest
         self.has_probs = exact.has_probs and rest.has_probs
 
+    def knows(self, boards: Boards) -> NDArray[np.bool_]:
+        """``bool[N]``: does ``exact`` value the board? A search does not look below such boards."""
+        return self.exact.knows(boards)
+
     def _value(self, live: Boards) -> NDArray[np.floating]:
         known = self.exact.knows(live)
         values = np.empty(len(live), np.float32)
