@@ -131,7 +131,7 @@ def _files(node: Any, key: str = "") -> Iterator[tuple[str, str]]:
         for value in node:
             yield from _files(value, key)
     elif isinstance(node, str) and node:
-        path = assets.folder() / assets.DEFAULT_NET if (key, node) == ("path", "default") else Path(node)
+        path = assets.folder() / assets.NETS[node] if key == "path" and node in assets.NETS else Path(node)
         with contextlib.suppress(OSError, ValueError):  # most strings name no file
             if path.is_file():
                 with open(path, "rb") as handle:

@@ -1,4 +1,4 @@
-"""Files that ship with Raccoon: the embedded benchmark and the default net."""
+"""Files that ship with Raccoon: the embedded benchmark, the default net and the pruning net."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from pathlib import Path
 
 from raccoon.contracts import RaccoonError
 
-__all__ = ["BENCHMARK", "DEFAULT_NET", "folder", "path"]
+__all__ = ["BENCHMARK", "NETS", "folder", "path"]
 
-DEFAULT_NET, BENCHMARK = "default.pt", "money_benchmark.npz.xz"
+BENCHMARK = "money_benchmark.npz.xz"
+NETS = {"default": "default.pt", "prune": "prune.pt"}
+"""Names that configs may give instead of a path, and the networks they stand for."""
 
 
 def folder() -> Path:

@@ -23,6 +23,7 @@ from raccoon.engine.base import EngineBase
 from raccoon.engine.cache import BoardCache
 from raccoon.env.codec import unique_boards
 from raccoon.env.encoder import Encoder
+from raccoon.env.half_moves import legal_mask
 from raccoon.model import RaccoonNet
 
 __all__ = ["NetEngine", "chunks"]
@@ -31,7 +32,6 @@ _PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16}
 _STEP, _COARSE = 32, 512
 _MOST = 4096  # more rows are no faster on a CPU, and threads would split vector code at odd places
 _STEP_ACCELERATOR = 256
-_DEFAULT = "default"
 
 
 def chunks(rows: int, batch: int, step: int = _STEP) -> Iterator[tuple[int, int, int]]:
@@ -76,6 +76,7 @@ class NetEngine(EngineBase):
         torch.set_flush_denormal(True)
         self.encoder = net.encoder
         self.has_probs = net.has_probs
+        self.has_policy = net.policy is not None
         self.header = header or {}
         self.rows = 0
         self._dtype = _PRECISIONS[precision]
@@ -97,14 +98,32 @@ class NetEngine(EngineBase):
         name: str | None = None,
         encoder: Encoder | None = None,
     ) -> NetEngine:
-        """The network in a checkpoint (``.pt`` or ``.ckpt``); ``path="default"`` is the one that ships with Raccoon.
+        """The network in a checkpoint (``.pt`` or ``.ckpt``); ``default`` and ``prune`` are those that ship with Raccoon.
 
         ``encoder``: refuse a network of any other layout. Raises RaccoonError naming the file; see ``artifact.load``.
         """
-        if str(path) == _DEFAULT:
-            path, name = assets.path(assets.DEFAULT_NET), name or _DEFAULT
+        if str(path) in assets.NETS:
+            path, name = assets.path(assets.NETS[str(path)]), name or str(path)
         net, header = artifact.load(path, encoder)
         return cls(net, precision, batch_size, cache, device, name or Path(path).stem, header)
+
+    def policy(self, boards: Boards, dice: NDArray[np.int8], mid_doubles: NDArray[np.bool_] | None = None) -> NDArray[np.float32]:
+        """``float32[N, 1352]``: probability of each legal half turn of the side on roll; illegal ones are exactly 0.
+
+        ``boards`` as they stand, ``dice int8[N, 2]``; ``mid_doubles bool[N]``: the first half of a double has been played.
+        Raises RaccoonError when the network has no policy head.
+        """
+        mask = legal_mask(boards, dice, mid_doubles)
+        mid = np.zeros(len(boards), bool) if mid_doubles is None else mid_doubles
+        self.evaluations += len(boards)
+        out = np.zeros(mask.shape, np.float32)
+        with torch.inference_mode():
+            for start, stop, padded in chunks(len(boards), self._batch, self._step):
+                picked = np.minimum(np.arange(start, start + padded), stop - 1)
+                x = self.net.prepare(boards[picked], dice[picked], mid[picked]).to(self._dtype)
+                logits = self.net.policy_logits(x, torch.from_numpy(mask[picked]))
+                out[start:stop] = logits.float().softmax(dim=1).cpu().numpy()[: stop - start]
+        return out
 
     def _value(self, live: Boards) -> NDArray[np.float32]:
         return self._numbers(live)[:, 0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from raccoon.checks import whole
 from raccoon.contracts import Engine, RaccoonError, Turns
 from raccoon.search.lookahead import child_values, enumerate_leaves, leaf_values
+from raccoon.search.priors import priors
 
 __all__ = ["Filter", "Source", "keep_best", "subset"]
 
@@ -92,11 +93,3 @@ class Filter:
             best = np.repeat(np.maximum.reduceat(values, offsets[:-1]), np.diff(offsets))
             keep &= 3.0 * (best - values) <= self.threshold
         return keep
-
-
-def priors(turns: Turns, engine: Any) -> NDArray[np.float64]:
-    """``float64[M]``: the policy head's probability of each child. Raises RaccoonError when the engine has no policy."""
-    policy = getattr(engine, "priors", None)
-    if not callable(policy):
-        raise RaccoonError(f"search.filter.source: engine {engine.name} has no policy head; choose value, prune or none")
-    return np.asarray(policy(turns), np.float64)

@@ -10,6 +10,8 @@ end with the same number of half-moves.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,7 +19,7 @@ from raccoon.contracts import Boards, Engine, Turns
 from raccoon.env.codec import row_keys, unique_boards
 from raccoon.env.half_moves import apply_actions, legal_actions
 
-__all__ = ["behind_best_half", "two_step"]
+__all__ = ["HalfTurns", "behind_best_half", "half_turns", "two_step"]
 
 
 def two_step(turns: Turns) -> NDArray[np.bool_]:
@@ -25,8 +27,8 @@ def two_step(turns: Turns) -> NDArray[np.bool_]:
     out = np.zeros(len(turns), bool)
     doubles = np.flatnonzero(turns.dice[:, 0] == turns.dice[:, 1])
     if len(doubles):
-        _, row, again = _halves(turns.boards[doubles], turns.dice[doubles], None)
-        out[doubles[row[again]]] = True
+        halves = half_turns(turns.boards[doubles], turns.dice[doubles], None)
+        out[doubles[halves.row[halves.again]]] = True
     return out
 
 
@@ -41,7 +43,8 @@ def behind_best_half(turns: Turns, engine: Engine) -> tuple[NDArray[np.bool_], i
     if len(doubles) == 0:
         return full, 0
     dice = turns.dice[doubles]
-    halves, row, again = _halves(turns.boards[doubles], dice, None)
+    found = half_turns(turns.boards[doubles], dice, None)
+    halves, row, again = found.boards, found.row, found.again
     first, inverse = unique_boards(halves)
     value = np.asarray(engine.value(halves[first]), np.float64)[inverse]
     # in between the mover is still in slot 1; where the turn is over the board has been swapped
@@ -51,18 +54,28 @@ def behind_best_half(turns: Turns, engine: Engine) -> tuple[NDArray[np.bool_], i
     reached, owner = halves[best], doubles.copy()
     going_on = again[best]
     if going_on.any():
-        ends, sub, _ = _halves(reached[going_on], dice[going_on], np.ones(int(going_on.sum()), bool))
-        reached = np.concatenate([reached[~going_on], ends])
-        owner = np.concatenate([doubles[~going_on], doubles[going_on][sub]])
+        ends = half_turns(reached[going_on], dice[going_on], np.ones(int(going_on.sum()), bool))
+        reached = np.concatenate([reached[~going_on], ends.boards])
+        owner = np.concatenate([doubles[~going_on], doubles[going_on][ends.row]])
     row_of_child = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
     candidates = np.isin(row_of_child, doubles)
     full[candidates] = np.isin(row_keys(row_of_child[candidates], turns.children[candidates]), row_keys(owner, reached))
     return full, len(first)
 
 
-def _halves(boards: Boards, dice: NDArray[np.int8], mid: NDArray[np.bool_] | None) -> tuple[Boards, NDArray[np.int64], NDArray[np.bool_]]:
-    """Boards after every legal action of every row, the row of each, and whether the same side goes on."""
+class HalfTurns(NamedTuple):
+    """Every legal action of some rows: ``boards int8[K, 2, 25]`` after it, ``row int64[K]``, ``ids int64[K]`` (OpenSpiel's, in the
+    mover's numbering), ``again bool[K]``: the same side goes on (it stays in slot 1; elsewhere the board is swapped)."""
+
+    boards: Boards
+    row: NDArray[np.int64]
+    ids: NDArray[np.int64]
+    again: NDArray[np.bool_]
+
+
+def half_turns(boards: Boards, dice: NDArray[np.int8], mid: NDArray[np.bool_] | None) -> HalfTurns:
+    """The half turns of ``boards`` with ``dice int8[N, 2]``; ``mid bool[N]``: the first half of a double has been played."""
     ids, offsets = legal_actions(boards, dice, mid)
     row = np.repeat(np.arange(len(boards)), np.diff(offsets))
     after, again = apply_actions(boards[row], dice[row], ids, None if mid is None else mid[row])
-    return after, row, again
+    return HalfTurns(after, row, ids, again)

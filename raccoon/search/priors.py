@@ -1,0 +1,45 @@
+"""What a policy head over OpenSpiel's half turns says of whole turns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raccoon.contracts import RaccoonError, Turns
+from raccoon.env.codec import row_keys
+from raccoon.search.greedy import HalfTurns, half_turns
+
+__all__ = ["priors"]
+
+
+def priors(turns: Turns, engine: Any) -> NDArray[np.float64]:
+    """``float64[M]``: probability that the policy plays each child; it sums to 1 over a row.
+
+    Several actions may lead to one board: their probabilities add up. A double is two actions in a row, the second asked
+    for on the board after the first. Raises RaccoonError when the engine has no policy.
+    """
+    if not getattr(engine, "has_policy", False):
+        raise RaccoonError(f"search.filter.source: engine {engine.name} has no policy head; choose value, prune or none")
+    halves, weights = _played(engine, turns.boards, turns.dice, None, np.ones(len(turns)))
+    ends, owner, mass = [halves.boards[~halves.again]], [halves.row[~halves.again]], [weights[~halves.again]]
+    if halves.again.any():
+        keys = row_keys(halves.row[halves.again], halves.boards[halves.again])
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        boards, row = halves.boards[halves.again][first], halves.row[halves.again][first]
+        reached = np.bincount(inverse.reshape(-1), weights[halves.again]).astype(np.float64)
+        second, more = _played(engine, boards, turns.dice[row], np.ones(len(boards), bool), reached)
+        ends, owner, mass = [*ends, second.boards], [*owner, row[second.row]], [*mass, more]
+    children = row_keys(np.repeat(np.arange(len(turns)), np.diff(turns.offsets)), turns.children)
+    order = np.argsort(children)
+    place = order[np.searchsorted(children, row_keys(np.concatenate(owner), np.concatenate(ends)), sorter=order)]
+    return np.bincount(place, np.concatenate(mass), len(children)).astype(np.float64)
+
+
+def _played(
+    engine: Any, boards: NDArray[np.int8], dice: NDArray[np.int8], mid: NDArray[np.bool_] | None, weight: NDArray[np.float64]
+) -> tuple[HalfTurns, NDArray[np.float64]]:
+    """The half turns of every board and ``weight [N]`` shared out among them by the policy."""
+    halves = half_turns(boards, dice, mid)
+    return halves, weight[halves.row] * np.asarray(engine.policy(boards, dice, mid), np.float64)[halves.row, halves.ids]
