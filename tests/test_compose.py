@@ -54,7 +54,7 @@ def overrides(tiny_checkpoint: Path, tmp_path: Path) -> Callable[[str, str], lis
 
     def of(group: str, option: str) -> list[str]:
         choice = f"engine@player.engine={option}" if group == "engine" else f"{group}={option}"
-        base = ["player=gnubg0"] if group == "engine" else []
+        base = {"engine": ["player=gnubg0"], "search/filter": ["search=expectimax"]}.get(group, [])
         return [*base, choice, *extra.get((group, option), []), f"paths.run_dir={tmp_path}", f"paths.data_dir={tmp_path}"]
 
     return of
