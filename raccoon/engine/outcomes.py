@@ -33,9 +33,9 @@ def six_from_five(probs5: NDArray[np.floating]) -> NDArray[np.float64]:
 
 
 def five_from_six(probs6: NDArray[Any]) -> NDArray[np.float64]:
-    """Cumulative ``float64[N, 5]`` of exclusive ``[N, 6]``."""
-    p = np.asarray(probs6, np.float64)
-    return np.stack([p[:, 0] + p[:, 1] + p[:, 2], p[:, 1] + p[:, 2], p[:, 2], p[:, 4] + p[:, 5], p[:, 5]], axis=1)
+    """Cumulative ``float64[..., 5]`` of exclusive ``[..., 6]``."""
+    p = np.moveaxis(np.asarray(probs6, np.float64), -1, 0)
+    return np.stack([p[0] + p[1] + p[2], p[1] + p[2], p[2], p[4] + p[5], p[5]], axis=-1)
 
 
 def points_from_five(probs5: NDArray[np.floating]) -> NDArray[np.float64]:

@@ -15,12 +15,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, Engine, RaccoonError, SearchResult, Turns
+from raccoon.cube.janowski import cl2cf_money, cube_index, jacoby_active, probs6_to_cumulative5
+from raccoon.cube.state import flip_label
 from raccoon.env.board import terminal_points
 from raccoon.env.codec import unique_boards
 from raccoon.env.encoder import Encoder
 from raccoon.search.greedy import behind_best_half
 
-__all__ = ["Doubles", "Leaves", "StaticSearch", "child_values", "encode_pre_roll", "enumerate_leaves", "leaf_values", "terminal_value"]
+__all__ = [
+    "Doubles",
+    "Leaves",
+    "StaticSearch",
+    "child_cubeful_values",
+    "child_values",
+    "encode_pre_roll",
+    "enumerate_leaves",
+    "leaf_values",
+    "terminal_value",
+]
 
 Doubles = Literal["joint", "greedy"]
 
@@ -88,6 +100,28 @@ def child_values(turns: Turns, engine: Engine, doubles: Doubles = "joint") -> Se
         full, more = behind_best_half(turns, engine)
         used += more
     return SearchResult(values, full, used)
+
+
+def child_cubeful_values(turns: Turns, engine: Engine, jacoby: bool = False, x: float | None = None) -> NDArray[np.float64]:
+    """``float64[M]``: money *points* at a cube of 1 of every child to the mover, the cube of ``turns.cubes`` staying where it is.
+
+    The cubeful twin of ``child_values``: the same leaves, read as six chances and priced by Janowski's model from the side
+    on roll in the child, to whom the cube's owner is the other one. Finished children are exact: under the ``jacoby`` rule
+    and a centred cube a point each. ``x``: one cube-life index for all (0: a dead cube); None: by contact. The value of
+    the cube multiplies all children of a row alike and is left out. Raises RaccoonError when the engine only knows scalars.
+    """
+    leaves = enumerate_leaves(turns.children)
+    owner = flip_label(np.repeat(turns.cubes.owner, np.diff(turns.offsets)))
+    active = np.asarray(jacoby_active(owner, jacoby), bool)
+    exact = 3.0 * leaves.exact
+    points = np.where(active, np.sign(exact), exact)
+    live = leaves.index >= 0
+    if live.any():
+        index = cube_index(leaves.boards) if x is None else np.full(len(leaves.boards), float(x))
+        picked = leaves.index[live]
+        probs5 = probs6_to_cumulative5(engine.probs6(leaves.boards))[picked]
+        points[live] = -cl2cf_money(probs5, owner[live], index[picked], active[live])
+    return points
 
 
 class StaticSearch:

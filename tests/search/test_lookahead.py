@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from raccoon.contracts import RaccoonError, Search
+from raccoon.contracts import Cubes, RaccoonError, Search, Turns
+from raccoon.cube import cl2cf_money, cube_index, probs6_to_cumulative5
 from raccoon.engine.gnubg import GnubgEngine, best_move_equity
 from raccoon.engine.random import RandomEngine
 from raccoon.env.board import START, terminal_points
@@ -12,7 +13,7 @@ from raccoon.env.encoder import Encoder
 from raccoon.env.movegen import afterstates, enumerate_turns
 from raccoon.play import EnginePlayer, play_games
 from raccoon.play.observers import Recorder
-from raccoon.search import StaticSearch, child_values, encode_pre_roll, enumerate_leaves, terminal_value
+from raccoon.search import StaticSearch, child_cubeful_values, child_values, encode_pre_roll, enumerate_leaves, terminal_value
 from raccoon.search.greedy import two_step
 
 ENGINE = GnubgEngine(0)
@@ -160,3 +161,41 @@ def test_options():
     assert isinstance(StaticSearch(), Search)
     with pytest.raises(RaccoonError, match=r"search\.doubles='both'"):
         StaticSearch("both")  # type: ignore[arg-type]
+
+
+def test_cubeful_values(turns):
+    rng = np.random.default_rng(2)
+    owner = rng.integers(-1, 2, len(turns)).astype(np.int8)
+    mixed = Turns(turns.boards, turns.dice, Cubes(np.where(owner == 0, 1, 2).astype(np.int32), owner), turns.children, turns.offsets)
+    found = {jacoby: child_cubeful_values(mixed, ENGINE, jacoby) for jacoby in (False, True)}
+    rows = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
+    points = terminal_points(turns.children)
+    for index in rng.choice(len(turns.children), 200, replace=False):
+        mine = int(owner[rows[index]])
+        for jacoby in (False, True):
+            active = jacoby and mine == 0
+            if points[index]:
+                expected = -np.sign(points[index]) if active else -points[index]
+            else:
+                child = turns.children[index : index + 1]
+                probs5 = probs6_to_cumulative5(ENGINE.probs6(child))[0]
+                expected = -cl2cf_money(probs5, -mine, cube_index(child)[0], active)
+            assert found[jacoby][index] == pytest.approx(expected, abs=1e-12)
+    centred = np.repeat(owner == 0, np.diff(turns.offsets))
+    assert (found[True][~centred] == found[False][~centred]).all()
+
+
+def test_a_dead_cube_without_jacoby_ranks_like_the_cubeless_path(turns):
+    dead = child_cubeful_values(turns, ENGINE, x=0.0)
+    plain = child_values(turns, ENGINE).values
+    np.testing.assert_allclose(dead / 3, plain, atol=1e-6)
+    sharp = np.maximum.reduceat(plain, turns.offsets[:-1])
+    chosen = np.maximum.reduceat(
+        np.where(dead == np.repeat(np.maximum.reduceat(dead, turns.offsets[:-1]), np.diff(turns.offsets)), plain, -9), turns.offsets[:-1]
+    )
+    np.testing.assert_allclose(chosen, sharp, atol=1e-6)
+
+
+def test_cubeful_values_need_chances(turns):
+    with pytest.raises(RaccoonError, match="knows no outcome probabilities"):
+        child_cubeful_values(turns, RandomEngine(1))
