@@ -189,7 +189,7 @@ def notes(benchmark: Benchmark, settings: Settings) -> list[str]:
     return [
         f"Benchmark: {benchmark.source}, {len(benchmark.checker):,} checker decisions of {games:,} games, {flags}.",
         f"PR is 500 x the mean {settings.metric} error; blunders cost more than {settings.blunder:g} points; intervals bootstrap "
-        f"games ({settings.bootstrap:,} replicates). Value accuracy is on cubeless points. Seconds are of one process.",
+        f"games ({settings.bootstrap:,} replicates). Value accuracy is on cubeless points. Seconds are processor time.",
     ]
 
 

@@ -5,7 +5,7 @@ Matplotlib's object interface only: no pyplot, no global state, nothing imported
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from raccoon.contracts import Figure
 from raccoon.eval import stats
 
-__all__ = ["Draw", "bars", "convergence", "histogram", "scatter"]
+__all__ = ["Draw", "bars", "convergence", "frontier", "histogram", "scatter"]
 
 Draw = Callable[[Any], None]
 _COLOURS = ("#4c72b0", "#dd8452", "#55a868", "#c44e52", "#8172b3", "#937860")
@@ -70,6 +70,24 @@ def scatter(x: ArrayLike, y: ArrayLike, xlabel: str, ylabel: str, title: str = "
             ends = [float(min(a.min(), b.min())), float(max(a.max(), b.max()))]
             axes.plot(ends, ends, color="black", linewidth=0.8, label="y = x")
             axes.legend(frameon=False)
+
+    return draw
+
+
+def frontier(x: Mapping[str, float], y: Mapping[str, Figure], best: Sequence[str], xlabel: str, ylabel: str, title: str = "") -> Draw:
+    """Named points with intervals, ``x`` on a log axis; ``best`` are joined by a line."""
+
+    def draw(canvas: Any) -> None:
+        axes = _axes(canvas, title, xlabel, ylabel)
+        axes.set_xscale("log")
+        for name, figure in y.items():
+            low, high = (figure.value if end is None else end for end in (figure.lo, figure.hi))
+            colour = _COLOURS[0] if name in best else _COLOURS[1]
+            axes.errorbar(x[name], figure.value, [[figure.value - low], [high - figure.value]], fmt="o", color=colour, capsize=3)
+            axes.annotate(name, (x[name], figure.value), textcoords="offset points", xytext=(6, 6), fontsize=8)
+        axes.plot([x[name] for name in best], [y[name].value for name in best], color=_COLOURS[0], linewidth=1, zorder=0)
+        axes.set_ylim(bottom=0)
+        axes.margins(x=0.15)
 
     return draw
 

@@ -31,7 +31,8 @@ Metric = Literal["cubeless", "cubeful"]
 @dataclass(frozen=True)
 class Decided:
     """What a player did: ``chosen int64[N]`` candidate within each row; ``points float64[M]`` its engine's points of
-    every candidate to the mover (NaN where it has no engine); ``seconds`` and ``evaluations`` of the choosing alone."""
+    every candidate to the mover (NaN where it has no engine); ``seconds`` (of processor time, so that other
+    programs do not count) and ``evaluations`` of the choosing alone."""
 
     chosen: NDArray[np.int64]
     points: NDArray[np.float64]
@@ -65,15 +66,15 @@ def choose(player: Player, checker: CheckerDecisions) -> Decided:
     turns = checker.turns()
     engine, search = getattr(player, "engine", None), getattr(player, "search", None)
     before = int(getattr(engine, "evaluations", 0))
-    start = time.perf_counter()
+    start = time.process_time()
     if type(player) is EnginePlayer and type(search) is StaticSearch and search.doubles == "joint":
         # The values that decide are the engine's own: one pass gives both.
         result = search.values(turns, player.engine)
         chosen = best_children(result.values, result.full, turns.offsets)
-        seconds = time.perf_counter() - start
+        seconds = time.process_time() - start
         return Decided(chosen, 3.0 * result.values, seconds, int(player.engine.evaluations) - before)
     chosen = np.asarray(player.choose(turns))
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     evaluations = int(getattr(engine, "evaluations", 0)) - before
     if chosen.shape != (len(checker),) or (chosen < 0).any() or (chosen >= np.diff(turns.offsets)).any():
         raise RaccoonError(

@@ -18,21 +18,28 @@ __all__ = ["PRTable"]
 
 
 class PRTable(Settings):
-    """PR of every player of ``players`` (name -> node) with paired differences to the first of them.
+    """PR of every player of ``players`` (name -> node; null: left out) with paired differences to one of them.
 
-    The run's own player joins as the last row unless it is one of them. Settings as for ``bgsage_pr``.
+    ``reference`` names that one; null is the first. The run's own player joins as the last row unless it is one of them.
+    Settings as for ``bgsage_pr``.
     """
 
     name = "pr_table"
 
-    def __init__(self, executor: Executor, players: Mapping[str, Mapping[str, Any]], **settings: Any) -> None:
+    def __init__(
+        self, executor: Executor, players: Mapping[str, Mapping[str, Any] | None], reference: str | None = None, **settings: Any
+    ) -> None:
         super().__init__(executor, **settings)
-        if not players:
+        wanted = {name: node for name, node in players.items() if node is not None}
+        if not wanted:
             raise RaccoonError("evaluator.players is empty: name at least one player")
-        for name, node in players.items():
+        if reference is not None and reference not in wanted:
+            raise RaccoonError(f"evaluator.reference={reference!r}: no such player; there are {', '.join(wanted)}")
+        for name, node in wanted.items():
             if not isinstance(node, Mapping):
                 raise RaccoonError(f"evaluator.players.{name}={node!r}: give a player node; options of a group go in the defaults list")
-        self.players = {name: dict(node) for name, node in players.items()}
+        self.players = {name: dict(node) for name, node in wanted.items()}
+        self.reference = next(iter(wanted)) if reference is None else reference
 
     def run(self, player: Mapping[str, Any] | None, opponent: Mapping[str, Any] | None, run_dir: Path, seed: int) -> Report:
         """See ``Evaluator.run``; the opponent takes no part."""
@@ -49,20 +56,24 @@ class PRTable(Settings):
             folder = Path(run_dir) / "shards" / f"{number:02d}"
             scored[name] = self.scores(node, benchmark, folder, f"benchmark: {name}")
         result = Report(self.name, ", ".join(nodes), None, seed, 0.0)
-        first_name, first = next(iter(scored.items()))
+        against = scored[self.reference]
         rows: list[Mapping[str, Any]] = []
         for name, scores in scored.items():
             figures = self.summary(scores, seed)
             result.figures.update({f"{name}.{key}": figure for key, figure in figures.items()})
-            if scores is not first:
-                result.figures[f"{name}.pr_difference"] = paired(scores, first, seed, self.bootstrap)
-            rows.append(self._row(name, scores, result, f"minus {first_name}"))
+            if scores is not against:
+                result.figures[f"{name}.pr_difference"] = paired(scores, against, seed, self.bootstrap)
+            rows.append(self._row(name, scores, result, f"minus {self.reference}"))
         result.tables["PR"] = rows
         bars = {name: result.figures[f"{name}.pr"] for name in scored}
         result.plots["pr"] = plots.bars(bars, "PR (lower is better)", "PR, 95% interval by game")
         result.notes = notes(benchmark, self)
+        self.conclude(result, list(scored))
         result.seconds = time.perf_counter() - start
         return result
+
+    def conclude(self, result: Report, names: list[str]) -> None:
+        """Add to ``result`` what a subclass makes of the figures of the players ``names``."""
 
     def _row(self, name: str, scores: Scores, result: Report, difference: str) -> dict[str, Any]:
         figures = result.figures
