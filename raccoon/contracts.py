@@ -96,12 +96,13 @@ class SearchResult:
     """Values of the children of a ``Turns``, on the value scale (equity / 3) and *to the mover*.
 
     ``values float64[M]``; ``full bool[M]``: the children searched to full depth, the only ones that may be chosen;
-    ``evaluations``: engine evaluations used.
+    ``evaluations``: engine evaluations used; ``plies int8[M]``: depth behind each value, None: 0 throughout.
     """
 
     values: NDArray[np.float64]
     full: NDArray[np.bool_]
     evaluations: int
+    plies: NDArray[np.int8] | None = None
 
 
 @runtime_checkable

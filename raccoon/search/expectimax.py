@@ -22,10 +22,12 @@ from numpy.typing import ArrayLike, NDArray
 from raccoon.checks import whole
 from raccoon.contracts import Boards, Engine, RaccoonError, SearchResult, Turns
 from raccoon.engine.base import checked
+from raccoon.engine.outcomes import exact_probs6
 from raccoon.engine.rolls import roll_means
+from raccoon.env.board import terminal_points
 from raccoon.env.movegen import ROLLS, afterstates_all_rolls
 from raccoon.search.filters import Filter, keep_best
-from raccoon.search.lookahead import child_values, enumerate_leaves, leaf_values, terminal_value
+from raccoon.search.lookahead import Leaves, child_values, enumerate_leaves, leaf_values, terminal_value
 
 __all__ = ["Expectimax", "Opponent", "Tree", "equities"]
 
@@ -71,12 +73,36 @@ class Tree:
         parts = [self._expectation(boards[start : start + step], depth) for start in range(0, len(boards), step)]
         return np.concatenate(parts) if parts else np.zeros(0)
 
-    def _expectation(self, boards: Boards, depth: int) -> NDArray[np.float64]:
+    def chances(self, boards: Boards, depth: int) -> NDArray[np.float64]:
+        """``float64[N, 6]``: outcome distribution behind ``values(boards, depth)``: that of the same replies, averaged the same way.
+
+        Boards as for ``values``. Raises RaccoonError when the engine only knows scalars.
+        """
+        if depth == 0 or len(boards) == 0:
+            return np.asarray(self.engine.probs6(boards), np.float64) if len(boards) else np.zeros((0, 6))
+        children, leaves, static, offsets = self._replies(boards)
+        chosen, starts = keep_best(static, offsets, 1 if self.opponent == "greedy" or depth == 1 else self.replies)
+        if len(chosen) > len(offsets) - 1:
+            deep = leaves.index[chosen] >= 0
+            values = static[chosen]
+            values[deep] = -self.values(children[chosen[deep]], depth - 1)
+            chosen = chosen[keep_best(values, starts, 1)[0]]
+        out = exact_probs6(terminal_points(children[chosen])).astype(np.float64)
+        live = leaves.index[chosen] >= 0
+        distinct, inverse = np.unique(leaves.index[chosen[live]], return_inverse=True)
+        out[live] = self.chances(leaves.boards[distinct], depth - 1)[inverse]
+        return roll_means(out[:, [3, 4, 5, 0, 1, 2]].reshape(-1, len(ROLLS), 6).transpose(0, 2, 1).reshape(-1, len(ROLLS))).reshape(-1, 6)
+
+    def _replies(self, boards: Boards) -> tuple[Boards, Leaves, NDArray[np.float64], NDArray[np.int64]]:
+        """Children of every board and roll (those that pruning leaves), their leaves, their static values, offsets by roll."""
         children, offsets = afterstates_all_rolls(boards)
         if self.prune is not None:
             children, offsets = _shortlisted(children, offsets, self.prune, self.shortlist)
         leaves = enumerate_leaves(children)
-        static = leaf_values(leaves, self.engine)
+        return children, leaves, leaf_values(leaves, self.engine), offsets
+
+    def _expectation(self, boards: Boards, depth: int) -> NDArray[np.float64]:
+        _, leaves, static, offsets = self._replies(boards)
         if depth == 1:
             best = np.maximum.reduceat(static, offsets[:-1])
             return roll_means(best.reshape(-1, len(ROLLS)))
@@ -162,28 +188,33 @@ class Expectimax:
             parts += [f"prune{self.shortlist}"] if self.prune is not None else []
         return "-".join(parts)
 
+    def tree(self, engine: Engine) -> Tree:
+        """What looks below a candidate with ``engine``."""
+        return Tree(engine, self.opponent, self.replies, self.prune, self.shortlist, self.batch)
+
     def values(self, turns: Turns, engine: Engine) -> SearchResult:
         """See ``Search.values``. Depth 0 is ``child_values``, bit for bit."""
         before = _counted(engine, self.prune, self.filter.engine)
         if self.ply == 0 and self.filter.source == "none":
             return child_values(turns, engine)
         values, keep = self.filter.apply(turns, engine)
-        full = keep
+        full, plies = keep, np.zeros(len(values), np.int8)
         if self.ply > 0:
             survivors = self._worth_searching(values, keep, turns.offsets)
             rows = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
-            tree = Tree(engine, self.opponent, self.replies, self.prune, self.shortlist, self.batch)
+            tree = self.tree(engine)
             steps = range(1, self.ply + 1) if self.levels else (self.ply,)
             for level, depth in enumerate(steps):
                 if level:
                     best, _ = keep_best(np.where(survivors, values, -np.inf), turns.offsets, self.levels[level - 1])
                     survivors &= np.isin(np.arange(len(values)), best)
                 self._deepen(values, survivors, turns, tree, depth)
+                plies[survivors] = depth
             searched = np.zeros(len(turns), bool)
             searched[rows[survivors]] = True
             finished = terminal_value(turns.children) != 0
             full = np.where(searched[rows], survivors | (finished & keep), keep)
-        return SearchResult(values, full, _counted(engine, self.prune, self.filter.engine) - before)
+        return SearchResult(values, full, _counted(engine, self.prune, self.filter.engine) - before, plies)
 
     def _worth_searching(self, values: NDArray[np.float64], keep: NDArray[np.bool_], offsets: NDArray[np.int64]) -> NDArray[np.bool_]:
         """``bool[M]``: kept candidates of the rows that have two or more, and no clear leader where there is a gate."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from raccoon.contracts import RaccoonError, Turns
+from raccoon.contracts import OUTCOME_POINTS, RaccoonError, Turns
 from raccoon.engine.base import EngineBase
 from raccoon.engine.bearoff import BearoffEngine
 from raccoon.engine.composite import CompositeEngine
@@ -20,6 +20,7 @@ from raccoon.env.movegen import ROLL_PROBS, ROLLS, afterstates, enumerate_turns
 from raccoon.play import EnginePlayer, play_games
 from raccoon.play.observers import Recorder
 from raccoon.search import Expectimax, Filter, child_values, equities
+from raccoon.search.expectimax import Tree
 from raccoon.search.filters import keep_best
 
 GNUBG = GnubgEngine(0)
@@ -355,3 +356,21 @@ def test_illegal_and_finished_boards(boards):
     over = np.zeros((1, 2, 25), np.int8)
     over[0, 1, 5] = 15
     assert equities(over, 2, GNUBG).tolist() == [-2.0]
+
+
+@pytest.mark.parametrize(("ply", "opponent", "prune"), [(1, "greedy", None), (2, "greedy", RANDOM), (2, "full", RANDOM)])
+def test_chances_belong_to_the_values(boards, ply, opponent, prune):
+    sample = some(boards, 25 if ply == 1 else 5)
+    sample = sample[terminal_points(sample) == 0]
+    tree = Tree(GNUBG, opponent, 2, prune, 2)
+    chances = tree.chances(sample, ply)
+    np.testing.assert_allclose(chances.sum(axis=1), 1, atol=1e-5)
+    np.testing.assert_allclose(chances @ OUTCOME_POINTS / 3, tree.values(sample, ply), atol=2e-6)
+
+
+def test_plies_say_what_was_searched(turns):
+    result = Expectimax(2, Filter("value", 4), levels=[2]).values(enumerate_turns(turns.boards[:6], turns.dice[:6]), RANDOM)
+    assert result.plies is not None
+    assert set(result.plies[result.full]) <= {0, 2}
+    assert (result.plies == 1).any()
+    assert not result.full[result.plies == 1].any()
