@@ -25,15 +25,16 @@ READ = {
     "train": _ANY | {"encoder", "model", "data", "trainer", "callbacks", "runtime", "logger", "search", "opponent", "final", "init"},
     "evaluate": _ANY | {"search", "player", "opponent", "evaluator"},
     "generate": _ANY | {"data", "folder"},
+    "search": _ANY | {"search", "player", "position", "file", "dice", "json", "top", "diagram"},
 }
 """The keys at the top of the config of each command line."""
 Job = Callable[[dict[str, Any], Any], None]
 
 
-def main(kind: str, job: Job, arguments: list[str] | None = None) -> None:
+def main(kind: str, job: Job, arguments: list[str] | None = None, run_folder: bool = True) -> None:
     """Run the command line ``kind`` (the name of its root config); exits 2 with one message on bad input.
 
-    ``job(config, run)`` gets the resolved config as plain dicts and the open ``raccoon.runs.Run``.
+    ``job(config, run)`` gets the resolved config as plain dicts and the open ``raccoon.runs.Run``; None without ``run_folder``.
     ``arguments`` default to the command line's.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
@@ -48,6 +49,7 @@ def main(kind: str, job: Job, arguments: list[str] | None = None) -> None:
     except ModuleNotFoundError as error:
         sys.exit(f"error: {error}; activate the environment that `make train` or `make test` makes: . .venv/bin/activate")
     from raccoon import plugins, runs
+    from raccoon.build import plain
 
     plugins.install()
     failures: list[BaseException] = []
@@ -58,6 +60,9 @@ def main(kind: str, job: Job, arguments: list[str] | None = None) -> None:
         composed = True
         try:
             _check_keys(kind, cfg)
+            if not run_folder:
+                job(plain(cfg), None)
+                return
             with runs.open_run(cfg, kind) as run, _interrupts(run):
                 job(run.config, run)
         except Exception as error:

@@ -13,6 +13,7 @@ _ABOUT = {
     "train": "Train a network and measure it.",
     "evaluate": "Measure a player.",
     "generate": "Label positions.",
+    "search": "Say what a player thinks of a position: plays ranked, chances, depth.",
 }
 _EXAMPLES = {
     "train": (
@@ -24,6 +25,11 @@ _EXAMPLES = {
     "generate": (
         "data=gnubg1 data.source.games=100000",
         "data=relabel data.source.folder=data/demo-... data.source.teacher.ply=2",
+    ),
+    "search": (
+        "position=4HPwATDgc/ABMA dice=[3,1] search=expectimax search.ply=2",
+        "\"position='XGID=-a-B--E-B-a-dDB--b-bcb----:1:1:-1:63:0:0:0:3:8'\" player=gnubg1",
+        "file=positions.txt search=pruned search.ply=2 json=true top=3",
     ),
     "evaluate": (
         "player=default opponent=gnubg0 evaluator.games=6000",
@@ -52,6 +58,9 @@ def text(kind: str) -> str:
         ]
         lines += textwrap.wrap(", ".join(marked), 120, initial_indent=f"  {group:<16} ", subsequent_indent=" " * 19)
     lines += ["", "Examples:", *(f"  {program} {example}" for example in _EXAMPLES.get(kind, ()))]
+    if kind == "search":
+        lines += ["", *_search_keys(), "  --cfg job          print the composed config and stop"]
+        return "\n".join(lines)
     lines += [
         "",
         "  -m                 one run for each combination of the comma-separated values",
@@ -62,3 +71,12 @@ def text(kind: str) -> str:
         "  --hydra-help       Hydra's own flags;  HYDRA_FULL_ERROR=1 shows tracebacks",
     ]
     return "\n".join(lines)
+
+
+def _search_keys() -> list[str]:
+    """The keys of search.py, from the comments of its config."""
+    import importlib.resources
+
+    text = importlib.resources.files("raccoon.conf").joinpath("search.yaml").read_text(encoding="utf-8")
+    keys = [line.split("#", 1) for line in text.splitlines() if "#" in line and ":" in line.split("#")[0]]
+    return [f"  {key.strip():<18} {about.strip()}" for key, about in keys]

@@ -1,0 +1,94 @@
+"""``raccoon-search``, ``python search.py``: what a player thinks of a position, a list of them or a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from raccoon.cli.app import main as run_command
+from raccoon.cli.app import section
+
+__all__ = ["main"]
+
+_HEADS = ("win", "win g", "win bg", "lose", "lose g", "lose bg")
+
+
+def _job(config: dict[str, Any], _: Any) -> None:
+    from raccoon.build import build
+    from raccoon.contracts import RaccoonError
+    from raccoon.progress import track
+    from raccoon.search.analysis import analyse
+
+    as_json, top = config["json"], config["top"]
+    if not isinstance(as_json, bool):
+        raise RaccoonError(f"json={as_json!r}: give true or false")
+    if top is not None and (isinstance(top, bool) or not isinstance(top, int) or top < 1):
+        raise RaccoonError(f"top={top!r}: give a whole number from 1, or null for all")
+    questions = _questions(config)
+    player = build(section(config, "player"), "player")
+    if not hasattr(player, "engine") or not hasattr(player, "search"):
+        raise RaccoonError(f"player={getattr(player, 'name', player)}: search.py analyses players that have an engine and a search")
+    records = track(analyse(questions, player.engine, player.search), len(questions), "positions", enabled=len(questions) > 1)
+    if as_json:
+        print(json.dumps([_cut(record, top) for record in records], indent=1))
+        return
+    for number, (question, record) in enumerate(zip(questions, records, strict=True)):
+        print(("\n" if number else "") + _page(question, _cut(record, top), player.name, bool(config["diagram"])))
+
+
+def _questions(config: dict[str, Any]) -> list[Any]:
+    """Every question of ``position`` and ``file``, all read before the first is searched."""
+    from raccoon.contracts import RaccoonError
+    from raccoon.search.analysis import read_question
+
+    position, file, dice = config["position"], config["file"], config["dice"]
+    if (position is None) is (file is None):
+        raise RaccoonError("position: give one (a Position ID or an XGID), a list of them, or file=PATH with one a line")
+    if file is None:
+        return [read_question(text, dice) for text in (position if isinstance(position, list) else [position])]
+    try:
+        lines = Path(str(file)).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise RaccoonError(f"file={file}: cannot be read ({error})") from error
+    found = []
+    for number, line in enumerate(lines, start=1):
+        words = line.split("#")[0].split(maxsplit=1)
+        if words:
+            try:
+                found.append(read_question(words[0], words[1].strip() if len(words) > 1 else dice))
+            except ValueError as error:
+                raise RaccoonError(f"{file}, line {number}: {error}") from error
+    if not found:
+        raise RaccoonError(f"file={file}: holds no position")
+    return found
+
+
+def _cut(record: dict[str, Any], top: int | None) -> dict[str, Any]:
+    return record | {"candidates": record["candidates"][:top]} if "candidates" in record else record
+
+
+def _page(question: Any, record: dict[str, Any], player: str, diagram: bool) -> str:
+    from raccoon.env.diagram import draw
+
+    dice = "before the roll" if record["dice"] is None else f"to play {record['dice'][0]}-{record['dice'][1]}"
+    lines = [f"{record['position']}, {dice} ({player})"]
+    if diagram:
+        lines += ["", draw(question.board), ""]
+    rows = record.get("candidates") or [record | {"move": "", "difference": 0.0, "searched": True}]
+    width = max(4, *(len(row["move"]) for row in rows))
+    lines.append(f"{'':>3} {'':<{width}} {'ply':>3} {'equity':>8} {'diff':>8}  " + " ".join(f"{head:>7}" for head in _HEADS))
+    for rank, row in enumerate(rows, start=1):
+        chances = " ".join(f"{'-' if row['chances'] is None else format(row['chances'][i], '.4f'):>7}" for i in range(6))
+        lines.append(f"{rank:>3} {row['move']:<{width}} {row['ply']:>3} {row['equity']:>+8.4f} {row['difference']:>+8.4f}  {chances}")
+    lines.append(f"{record['evaluations']:,} evaluations, {record['seconds']:.2f} s; equity in points at a cube of 1, cubeless")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Analyse positions; see ``--help``."""
+    run_command("search", _job, run_folder=False)
+
+
+if __name__ == "__main__":
+    main()
