@@ -19,6 +19,7 @@ def _job(config: dict[str, Any], _: Any) -> None:
     from raccoon.contracts import RaccoonError
     from raccoon.progress import track
     from raccoon.search.analysis import analyse
+    from raccoon.search.rollout import Rollout
 
     as_json, top = config["json"], config["top"]
     if not isinstance(as_json, bool):
@@ -33,8 +34,9 @@ def _job(config: dict[str, Any], _: Any) -> None:
     if as_json:
         print(json.dumps([_cut(record, top) for record in records], indent=1))
         return
+    rolled = isinstance(player.search, Rollout)
     for number, (question, record) in enumerate(zip(questions, records, strict=True)):
-        print(("\n" if number else "") + _page(question, _cut(record, top), player.name, bool(config["diagram"])))
+        print(("\n" if number else "") + _page(question, _cut(record, top), player.name, bool(config["diagram"]), rolled))
 
 
 def _questions(config: dict[str, Any]) -> list[Any]:
@@ -68,7 +70,8 @@ def _cut(record: dict[str, Any], top: int | None) -> dict[str, Any]:
     return record | {"candidates": record["candidates"][:top]} if "candidates" in record else record
 
 
-def _page(question: Any, record: dict[str, Any], player: str, diagram: bool) -> str:
+def _page(question: Any, record: dict[str, Any], player: str, diagram: bool, rolled: bool) -> str:
+    """The board and the table; ``rolled``: searched candidates were rolled out."""
     from raccoon.env.diagram import draw
 
     dice = "before the roll" if record["dice"] is None else f"to play {record['dice'][0]}-{record['dice'][1]}"
@@ -77,10 +80,11 @@ def _page(question: Any, record: dict[str, Any], player: str, diagram: bool) -> 
         lines += ["", draw(question.board), ""]
     rows = record.get("candidates") or [record | {"move": "", "difference": 0.0, "searched": True}]
     width = max(4, *(len(row["move"]) for row in rows))
-    lines.append(f"{'':>3} {'':<{width}} {'ply':>3} {'equity':>8} {'diff':>8}  " + " ".join(f"{head:>7}" for head in _HEADS))
+    lines.append(f"{'':>3} {'':<{width}} {'ply':>4} {'equity':>8} {'diff':>8}  " + " ".join(f"{head:>7}" for head in _HEADS))
     for rank, row in enumerate(rows, start=1):
         chances = " ".join(f"{'-' if row['chances'] is None else format(row['chances'][i], '.4f'):>7}" for i in range(6))
-        lines.append(f"{rank:>3} {row['move']:<{width}} {row['ply']:>3} {row['equity']:>+8.4f} {row['difference']:>+8.4f}  {chances}")
+        depth = "roll" if rolled and row["searched"] else row["ply"]
+        lines.append(f"{rank:>3} {row['move']:<{width}} {depth:>4} {row['equity']:>+8.4f} {row['difference']:>+8.4f}  {chances}")
     lines.append(f"{record['evaluations']:,} evaluations, {record['seconds']:.2f} s; equity in points at a cube of 1, cubeless")
     return "\n".join(lines)
 

@@ -1,0 +1,236 @@
+"""Variance-reduced rollouts: play a position out many times with the luck of the dice taken out.
+
+Trials of all positions run in lock step. Dice depend on (seed, trial, roll number) alone, so every candidate meets the
+same ones; the first roll is stratified: each block of 36 trials shows all 36 outcomes once. At every roll the luck
+``h(roll) - mean of h`` is subtracted, ``h`` being what the rolling engine thinks after its best static play: its mean is
+exactly zero whatever the engine, so the average stays right and its spread falls. A trial ends with the game, or after
+``truncate`` half-moves with the engine's own view of the board. (As in GNU Backgammon; XG calls truncated ones Roller.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from raccoon.checks import whole
+from raccoon.contracts import OUTCOME_POINTS, Boards, Engine, RaccoonError, Search, SearchResult, Turns
+from raccoon.engine.outcomes import exact_probs6
+from raccoon.engine.rolls import roll_means
+from raccoon.env.board import terminal_points, unfinished
+from raccoon.env.codec import from_position_id, unique_boards
+from raccoon.env.movegen import ROLLS, afterstates_all_rolls, enumerate_turns
+from raccoon.executor import Executor, run_shards
+from raccoon.rng import hash64
+from raccoon.search.filters import Filter, keep_best
+from raccoon.search.lookahead import StaticSearch, enumerate_leaves, leaf_values
+
+__all__ = ["Rollout", "RolloutResult", "run_rollouts"]
+
+BLOCK = 36
+_FLIP = [3, 4, 5, 0, 1, 2]
+_INDEX = np.zeros((7, 7), np.int64)
+_INDEX[ROLLS[:, 0], ROLLS[:, 1]] = _INDEX[ROLLS[:, 1], ROLLS[:, 0]] = np.arange(len(ROLLS))
+
+
+@dataclass(frozen=True)
+class RolloutResult:
+    """Of N positions, to the side on roll: ``equity float64[N]`` (points) and its standard error ``se``; ``probs6 float64[N, 6]`` and
+    ``probs_se`` (NaN where the engine only knows scalars); ``trials int64[N]``; ``truncated float64[N]``, the share of trials
+    that did not end with the game. Corrected chances are means, and rare ones can come out slightly negative."""
+
+    equity: NDArray[np.float64]
+    se: NDArray[np.float64]
+    probs6: NDArray[np.float64]
+    probs_se: NDArray[np.float64]
+    trials: NDArray[np.int64]
+    truncated: NDArray[np.float64]
+
+
+class Rollout:
+    """``trials`` games of each position or candidate, ``truncate`` half-moves long (null: to the end).
+
+    ``search`` picks the plays of the trials (null: static). ``filter`` says which candidates of a decision are rolled out.
+    ``stop_se``: a position rests when the standard error of its equity is below so many points, looked at after every 36
+    trials from the second 36 on (null: never). ``luck``: false leaves the luck in. ``seed`` of the dice; ``batch``: boards
+    at a time, about (it changes nothing but memory). Raises RaccoonError naming a key of ``search.``.
+    """
+
+    def __init__(
+        self,
+        trials: int = 360,
+        truncate: int | None = 7,
+        search: Search | None = None,
+        filter: Filter | None = None,
+        stop_se: float | None = None,
+        luck: bool = True,
+        seed: int = 1,
+        batch: int = 2048,
+        name: str | None = None,
+    ) -> None:
+        self.trials = whole("search.trials", trials, BLOCK)
+        if trials % BLOCK:
+            raise RaccoonError(f"search.trials={trials}: give a multiple of {BLOCK}, so that first rolls are shared out evenly")
+        self.truncate = None if truncate is None else whole("search.truncate", truncate, 1)
+        if stop_se is not None and (isinstance(stop_se, bool) or not isinstance(stop_se, int | float) or not stop_se > 0):
+            raise RaccoonError(f"search.stop_se={stop_se!r}: give points above 0, or null")
+        if not isinstance(luck, bool):
+            raise RaccoonError(f"search.luck={luck!r}: give true or false")
+        self.search: Search = StaticSearch() if search is None else search
+        self.filter = Filter("value", 3, 0.12) if filter is None else filter
+        self.stop_se, self.luck = stop_se, luck
+        self.seed, self.batch = whole("search.seed", seed, 0), whole("search.batch", batch, BLOCK)
+        self.name = name or f"rollout{trials}" + ("" if truncate is None else f"t{truncate}")
+
+    def values(self, turns: Turns, engine: Engine) -> SearchResult:
+        """See ``Search.values``: the kept candidates by rollout, the same dice for all; rows with one are not rolled out."""
+        before = engine.evaluations
+        values, keep = self.filter.apply(turns, engine)
+        several = np.repeat(np.add.reduceat(keep.astype(np.int64), turns.offsets[:-1]) > 1, np.diff(turns.offsets))
+        picked = np.flatnonzero(keep & several)
+        leaves = enumerate_leaves(turns.children[picked])
+        if len(leaves.boards):
+            rolled = np.append(-self.roll(leaves.boards, engine).equity / 3.0, 0.0)  # index -1 is the exact ones' place
+            values[picked] = np.where(leaves.index < 0, leaves.exact, rolled[leaves.index])
+        return SearchResult(values, keep, engine.evaluations - before)
+
+    def roll(self, boards: ArrayLike, engine: Engine) -> RolloutResult:
+        """Roll out pre-roll, unfinished ``boards [N, 2, 25]``. Raises RaccoonError for illegal or finished ones."""
+        array = unfinished(boards)
+        width = 6 if engine.has_probs else 1
+        sums, squares = np.zeros((len(array), width + 1)), np.zeros((len(array), width + 1))
+        trials, cut = np.zeros(len(array), np.int64), np.zeros(len(array))
+        resting = np.zeros(len(array), bool)
+        for block in range(self.trials // BLOCK):
+            going = np.flatnonzero(~resting)
+            for start in range(0, len(going), max(1, self.batch // BLOCK)):
+                rows = going[start : start + max(1, self.batch // BLOCK)]
+                payoff, truncated = self._block(array[rows], block, engine, width)
+                points = 3.0 * payoff if width == 1 else payoff @ OUTCOME_POINTS[:, None]
+                found = np.concatenate([payoff, points], axis=2)
+                sums[rows] += found.sum(axis=1)
+                squares[rows] += (found**2).sum(axis=1)
+                trials[rows] += BLOCK
+                cut[rows] += truncated
+            if self.stop_se is not None and block:
+                resting = _errors(sums, squares, trials)[:, -1] < self.stop_se
+        mean, error = sums / trials[:, None], _errors(sums, squares, trials)
+        none = np.full((len(array), 6), np.nan)
+        probs, probs_se = (mean[:, :6], error[:, :6]) if width == 6 else (none, none)
+        return RolloutResult(mean[:, -1], error[:, -1], probs, probs_se, trials, cut / trials)
+
+    def _block(self, boards: Boards, block: int, engine: Engine, width: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """``(payoff float64[N, 36, width], truncated float64[N])`` of one block of trials, luck taken out, to the side on roll."""
+        games = len(boards) * BLOCK
+        trial = np.tile(np.arange(block * BLOCK, (block + 1) * BLOCK), len(boards))
+        now, mine = np.repeat(boards, BLOCK, axis=0), np.ones(games, bool)  # mine: the original side is on roll
+        payoff, alive = np.zeros((games, width)), np.arange(games)
+        for step in range(10_000 if self.truncate is None else self.truncate):
+            dice = self._dice(trial[alive], step)
+            children, luck = self._step(now[alive], dice, engine, width)
+            if self.luck:
+                payoff[alive] -= _seen(luck, mine[alive])
+            now[alive], mine[alive] = children, ~mine[alive]
+            points = terminal_points(children)
+            over = points != 0
+            ended = alive[over]
+            if len(ended):
+                exact = exact_probs6(points[over]).astype(np.float64) if width == 6 else points[over, None] / 3.0
+                payoff[ended] += _seen(exact, mine[ended])
+            alive = alive[~over]
+            if not len(alive):
+                break
+        if len(alive):
+            payoff[alive] += _seen(_view(now[alive], engine, width), mine[alive])
+        left = np.zeros(games)
+        left[alive] = 1.0
+        return payoff.reshape(len(boards), BLOCK, width), left.reshape(len(boards), BLOCK).sum(axis=1)
+
+    def _dice(self, trial: NDArray[np.int64], step: int) -> NDArray[np.int8]:
+        if step == 0:
+            blocks, inverse = np.unique(trial // BLOCK, return_inverse=True)
+            order = np.argsort(hash64(self.seed, "rollout first roll", blocks[:, None], np.arange(BLOCK)[None]), axis=1, kind="stable")
+            outcome = order[inverse, trial % BLOCK]
+        else:
+            hashes = hash64(self.seed, "rollout", trial, np.full(len(trial), step)) >> np.uint64(32)
+            outcome = (hashes * np.uint64(36) >> np.uint64(32)).astype(np.int64)
+        return np.stack([outcome // 6 + 1, outcome % 6 + 1], axis=1).astype(np.int8)
+
+    def _step(self, boards: Boards, dice: NDArray[np.int8], engine: Engine, width: int) -> tuple[Boards, NDArray[np.float64]]:
+        """``(children int8[K, 2, 25], luck float64[K, width])`` of one roll each, luck to the mover."""
+        first, inverse = unique_boards(boards)
+        static = type(self.search) is StaticSearch and self.search.doubles == "joint"
+        luck = np.zeros((len(boards), width))
+        children = boards
+        if self.luck or static:
+            replies, offsets = afterstates_all_rolls(boards[first])
+            best, _ = keep_best(leaf_values(enumerate_leaves(replies), engine), offsets, 1)
+            place = inverse * len(ROLLS) + _INDEX[dice[:, 0], dice[:, 1]]
+            children = replies[best[place]]
+            if self.luck:
+                after = _mover(_view(replies[best], engine, width)).reshape(-1, len(ROLLS), width).transpose(0, 2, 1)
+                means = roll_means(after.reshape(-1, len(ROLLS))).reshape(-1, width)
+                luck = after.transpose(0, 2, 1).reshape(-1, width)[place] - means[inverse]
+        if not static:
+            children = self._chosen(boards, dice, engine)
+        return children, luck
+
+    def _chosen(self, boards: Boards, dice: NDArray[np.int8], engine: Engine) -> Boards:
+        rows = np.concatenate([boards.reshape(len(boards), -1), np.sort(dice, axis=1)], axis=1)
+        _, first, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        turns = enumerate_turns(boards[first], dice[first])
+        result = self.search.values(turns, engine)
+        best, _ = keep_best(np.where(result.full, result.values, -np.inf), turns.offsets, 1)
+        return turns.children[best][inverse.reshape(-1)]
+
+
+def _view(boards: Boards, engine: Engine, width: int) -> NDArray[np.float64]:
+    """``float64[K, width]``: chances (or value) of the side on roll, exact where the game is over; boards once each."""
+    first, inverse = unique_boards(boards)
+    if width == 6:
+        return np.asarray(engine.probs6(boards[first]), np.float64)[inverse]
+    return np.asarray(engine.value(boards[first]), np.float64)[inverse, None]
+
+
+def _mover(view: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same numbers from the other side."""
+    return view[:, _FLIP] if view.shape[1] == 6 else -view
+
+
+def _seen(view: NDArray[np.float64], mine: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Numbers of the side on roll as the original side sees them; ``mine``: it is the one on roll."""
+    return np.where(mine[:, None], view, _mover(view))
+
+
+def _errors(sums: NDArray[np.float64], squares: NDArray[np.float64], trials: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Standard errors of the means from the spread of the trials (stratification makes the truth a little smaller)."""
+    n = trials[:, None]
+    variance = np.maximum(squares / n - (sums / n) ** 2, 0.0) * n / np.maximum(n - 1, 1)
+    return np.sqrt(variance / n)
+
+
+def run_rollouts(
+    executor: Executor, positions: list[str], engine: Mapping[str, Any], rollout: Mapping[str, Any], folder: Path
+) -> RolloutResult:
+    """Roll out Position IDs, each a shard kept in ``folder``: an interrupted run continues, and worker processes share the work.
+
+    ``engine`` and ``rollout`` are config nodes. Raises RaccoonError for a bad id, or when ``folder`` holds another job.
+    """
+    for text in positions:
+        unfinished(from_position_id(text)[None])
+    job = {"positions": list(positions), "engine": dict(engine), "rollout": dict(rollout)}
+    parts = run_shards(executor, rollout_shard, job, len(positions), Path(folder), "rollouts")
+    return RolloutResult(*(np.concatenate([part[key] for part in parts]) for key in RolloutResult.__dataclass_fields__))
+
+
+def rollout_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
+    """Shard ``index``: the rollout of one position."""
+    from raccoon.build import shared
+
+    board = from_position_id(job["positions"][index])
+    result: RolloutResult = shared(job["rollout"], "rollout").roll(board[None], shared(job["engine"], "engine"))
+    return vars(result)
