@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from raccoon import assets
 from raccoon.contracts import Boards, Cubes, RaccoonError, Turns
+from raccoon.rng import generator
 
 __all__ = ["EMBEDDED", "Benchmark", "CheckerDecisions", "CubeDecisions", "load", "locate"]
 
@@ -81,6 +82,12 @@ class CheckerDecisions:
         if count is None:
             return self
         return self.take(np.isin(self.games, np.unique(self.games)[:count]))
+
+    def sampled(self, count: int | None, seed: int) -> CheckerDecisions:
+        """``count`` decisions drawn once by ``seed``, in their order; all of them when None or more than there are."""
+        if count is None or count >= len(self):
+            return self
+        return self.take(np.sort(generator(seed, "benchmark.sample").choice(len(self), count, replace=False)))
 
     def loss(self, equity: Floats) -> Floats:
         """``float64[M]``: what each candidate gives away against the best listed one by reference ``equity [M]``."""

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from raccoon.checks import whole
 from raccoon.contracts import Figure, RaccoonError, Report
 from raccoon.eval import plots, report, stats
 from raccoon.eval.benchmark import EMBEDDED, Benchmark, load
 from raccoon.eval.pr_scoring import PR_SCALE, Metric, Scores, accuracy, accuracy_tables, group_masks, pr, score
-from raccoon.eval.pr_shards import decide
+from raccoon.eval.pr_shards import Selection, decide
 from raccoon.executor import Executor
 from raccoon.files import write_arrays
 from raccoon.rng import generator
@@ -38,14 +39,15 @@ class Settings:
         bootstrap: int = stats.REPLICATES,
         blunder: float = 0.08,
         games: int | None = None,
+        sample: int | None = None,
+        sample_seed: int = 21,
         shard_games: int = 4,
         decisions_per_game: float = 28.0,
     ) -> None:
         if metric not in ("cubeless", "cubeful"):
             raise RaccoonError(f"evaluator.metric={metric!r}: choose cubeless or cubeful")
         checks = {"bootstrap": bootstrap, "shard_games": shard_games, "blunder": blunder, "decisions_per_game": decisions_per_game}
-        if games is not None:
-            checks["games"] = games
+        checks |= {name: value for name, value in (("games", games), ("sample", sample)) if value is not None}
         for name, value in checks.items():
             if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
                 raise RaccoonError(f"evaluator.{name}={value!r}: give a number above 0")
@@ -53,19 +55,21 @@ class Settings:
         self.source = str(benchmark)
         self.metric: Metric = metric
         self.bootstrap, self.blunder = int(bootstrap), float(blunder)
-        self.games = None if games is None else int(games)
+        whole("evaluator.sample_seed", sample_seed, 0)
+        limits = [None if value is None else int(value) for value in (games, sample)]
+        self.selection = Selection(self.source, limits[0], limits[1], sample_seed)
         self.shard_games, self.decisions_per_game = int(shard_games), float(decisions_per_game)
 
     def load(self) -> Benchmark:
-        """The benchmark, its first ``games`` games where that is set; RaccoonError when it has no checker decisions."""
+        """The benchmark, the selected decisions of it; RaccoonError when it has no checker decisions."""
         benchmark = load(self.source)
         if not len(benchmark.checker):
             raise RaccoonError(f"{benchmark.source}: has no checker decisions to score")
-        return dataclasses.replace(benchmark, checker=benchmark.checker.first_games(self.games))
+        return dataclasses.replace(benchmark, checker=self.selection.of(benchmark.checker))
 
     def scores(self, node: Mapping[str, Any], benchmark: Benchmark, folder: Path, label: str) -> Scores:
         """Play the benchmark with the player of ``node`` (shards in ``folder``) and price its choices."""
-        name, decided = decide(self.executor, node, self.source, self.games, self.shard_games, folder, label)
+        name, decided = decide(self.executor, node, self.selection, self.shard_games, folder, label)
         return score(name, benchmark.checker, decided, self.metric)
 
     def summary(self, scores: Scores, seed: int) -> dict[str, Figure]:

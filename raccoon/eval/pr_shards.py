@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +17,35 @@ from raccoon.eval.benchmark import CheckerDecisions, load, locate
 from raccoon.eval.pr_scoring import Decided, choose
 from raccoon.executor import Executor, run_shards
 
-__all__ = ["decide"]
+__all__ = ["Selection", "decide"]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which decisions of a benchmark: those of the first ``games`` games of ``source`` (null: all), of them ``sample`` drawn by
+    ``sample_seed`` (null: all)."""
+
+    source: str
+    games: int | None = None
+    sample: int | None = None
+    sample_seed: int = 21
+
+    def of(self, checker: CheckerDecisions) -> CheckerDecisions:
+        """The selected decisions."""
+        return checker.first_games(self.games).sampled(self.sample, self.sample_seed)
 
 
 def decide(
-    executor: Executor, node: Mapping[str, Any], source: str, games: int | None, shard_games: int, folder: Path, label: str
+    executor: Executor, node: Mapping[str, Any], selection: Selection, shard_games: int, folder: Path, label: str
 ) -> tuple[str, Decided]:
-    """The name of the player that ``node`` describes and its choices on the checker decisions of a benchmark.
+    """The name of the player that ``node`` describes and its choices on the selected decisions of a benchmark.
 
-    ``source`` and ``games`` say which (``benchmark.load``, ``first_games``). ``folder`` keeps finished shards, so that an
+    ``folder`` keeps finished shards, so that an
     interrupted run continues; the content of the benchmark file is part of the job.
     """
-    job = {"player": dict(node), "benchmark": source, "content": _digest(locate(source)), "games": games, "shard_games": shard_games}
-    checker = load(source).checker.first_games(games)
+    content = _digest(locate(selection.source))
+    job = {"player": dict(node), "selection": asdict(selection), "content": content, "shard_games": shard_games}
+    checker = selection.of(load(selection.source).checker)
     parts = _partition(checker, shard_games)
     results = run_shards(executor, choose_shard, job, len(parts), folder, label)
     order = np.concatenate(parts)
@@ -45,7 +62,8 @@ def decide(
 
 def choose_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     """Shard ``index``: the choices of the job's player on the decisions of its games."""
-    checker = load(job["benchmark"]).checker.first_games(job["games"])
+    selection = Selection(**job["selection"]) if "selection" in job else Selection(job["benchmark"], job["games"])
+    checker = selection.of(load(selection.source).checker)
     # warmed up when it is new, so that loading and compiling are not on the clock
     player: Player = shared(job["player"], "player", ready=lambda made: choose(made, checker.take(np.arange(1))))
     decided = choose(player, checker.take(_partition(checker, job["shard_games"])[index]))

@@ -142,7 +142,9 @@ class Expectimax:
     """Search to ``ply`` 0 to 3 (GNUBG's numbering) of the candidates that ``filter`` keeps; see the module docstring.
 
     ``opponent``, ``replies``, ``prune``, ``shortlist``, ``batch``: see ``Tree``. ``gate``: rows whose best static value
-    leads the second by more than so many points are not searched (null: all are). ``levels``: how many candidates, the
+    leads the second by more than so many points are not searched (null: all are). ``bump``: where the search bumps the static
+    leader from the first place, candidates that the filter left out and that are at most so many points behind it by static
+    value are searched as well (null: never). ``levels``: how many candidates, the
     best of the level before, go on to ply 2 and 3 (null: all that the filter keeps go straight to ``ply``).
     Only candidates searched to the same depth are compared; finished ones are exact at every depth. A row with one
     candidate left keeps its static values. Raises RaccoonError naming a key of ``search.`` that cannot be.
@@ -155,6 +157,7 @@ class Expectimax:
         opponent: Opponent = "greedy",
         replies: int = 4,
         gate: float | None = None,
+        bump: float | None = None,
         levels: Sequence[int] | None = None,
         prune: Engine | None = None,
         shortlist: int = 5,
@@ -166,14 +169,16 @@ class Expectimax:
             raise RaccoonError(f"search.ply={ply}: give 0 to {_MOST_PLY} (3 takes minutes a decision)")
         if opponent not in ("greedy", "full"):
             raise RaccoonError(f"search.opponent={opponent!r}: choose greedy or full")
-        if gate is not None and not (isinstance(gate, int | float) and not isinstance(gate, bool) and gate >= 0):
-            raise RaccoonError(f"search.gate={gate!r}: give points, 0 or more, or null")
+        for key, points in (("gate", gate), ("bump", bump)):
+            if points is not None and not (isinstance(points, int | float) and not isinstance(points, bool) and points >= 0):
+                raise RaccoonError(f"search.{key}={points!r}: give points, 0 or more, or null")
         if filter is not None and not isinstance(filter, Filter):
             raise RaccoonError(f"search.filter={filter!r}: give a filter, an option of search/filter")
         self.filter = Filter() if filter is None else filter
         self.opponent: Opponent = opponent
         self.replies = whole("search.replies", replies, 1)
         self.gate = None if gate is None else float(gate)
+        self.bump = None if bump is None else float(bump)
         self.levels = _levels(levels, self.ply)
         self.prune, self.shortlist = prune, whole("search.shortlist", shortlist, 1)
         self.batch = whole("search.batch", batch, 1)
@@ -182,8 +187,9 @@ class Expectimax:
     def _describe(self) -> str:
         parts = [f"{self.ply}ply"]
         if self.ply:
-            parts += [self.filter.name] + (["full" + str(self.replies)] if self.opponent == "full" else [])
+            parts += [self.filter.name] + (["full" + str(self.replies)] if self.opponent == "full" and self.ply > 1 else [])
             parts += [f"gate{self.gate:g}"] if self.gate is not None else []
+            parts += [f"bump{self.bump:g}"] if self.bump is not None else []
             parts += ["levels" + "-".join(map(str, self.levels))] if self.levels else []
             parts += [f"prune{self.shortlist}"] if self.prune is not None else []
         return "-".join(parts)
@@ -198,7 +204,7 @@ class Expectimax:
         if self.ply == 0 and self.filter.source == "none":
             return child_values(turns, engine)
         values, keep = self.filter.apply(turns, engine)
-        full, plies = keep, np.zeros(len(values), np.int8)
+        full, plies, static = keep, np.zeros(len(values), np.int8), values.copy()
         if self.ply > 0:
             survivors = self._worth_searching(values, keep, turns.offsets)
             rows = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
@@ -210,6 +216,11 @@ class Expectimax:
                     survivors &= np.isin(np.arange(len(values)), best)
                 self._deepen(values, survivors, turns, tree, depth)
                 plies[survivors] = depth
+            if self.bump is not None:
+                bumped = self._bumped(static, values, survivors, turns.offsets)
+                self._deepen(values, bumped, turns, tree, self.ply)
+                plies[bumped] = self.ply
+                survivors, keep = survivors | bumped, keep | bumped
             searched = np.zeros(len(turns), bool)
             searched[rows[survivors]] = True
             finished = terminal_value(turns.children) != 0
@@ -227,6 +238,17 @@ class Expectimax:
             second = np.minimum.reduceat(masked[top], starts[:-1])
             search &= 3.0 * (best - second) <= self.gate
         return keep & np.repeat(search, np.diff(offsets))
+
+    def _bumped(
+        self, static: NDArray[np.float64], values: NDArray[np.float64], survivors: NDArray[np.bool_], offsets: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """``bool[M]``: candidates not searched yet, near the static leader of a row in which the search prefers another play."""
+        counts = np.diff(offsets)
+        leader, _ = keep_best(static, offsets, 1)
+        deepest, _ = keep_best(np.where(survivors, values, -np.inf), offsets, 1)
+        changed = survivors[deepest] & (leader != deepest)
+        near = 3.0 * (np.repeat(static[leader], counts) - static) <= self.bump
+        return near & np.repeat(changed, counts) & ~survivors
 
     @staticmethod
     def _deepen(values: NDArray[np.float64], survivors: NDArray[np.bool_], turns: Turns, tree: Tree, depth: int) -> None:

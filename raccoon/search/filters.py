@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from raccoon.checks import whole
 from raccoon.contracts import Engine, RaccoonError, Turns
+from raccoon.env.encoder import FEATURE_GROUPS, encode
 from raccoon.search.lookahead import child_values, enumerate_leaves, leaf_values
 from raccoon.search.priors import priors
 
@@ -49,10 +50,19 @@ class Filter:
     ``source``: ``none`` keeps all; ``value``: by static value, of those at most ``threshold`` points (null: any) below the
     best; ``policy``: by the policy head's probability of the whole turn; ``union``: either; ``prune``: by the static value
     of ``engine``, a cheap one, so that the searching engine never sees the others. The first of equals stays.
+    ``contact_scale``: the threshold shrinks in proportion where both sides' contact (pips, the mean of the two, before the
+    play) is below that, to nothing in a race, where search pays nothing; null: one threshold for all.
     Raises RaccoonError naming a key of ``search.filter.``.
     """
 
-    def __init__(self, source: Source = "none", k: int = 8, threshold: float | None = None, engine: Engine | None = None) -> None:
+    def __init__(
+        self,
+        source: Source = "none",
+        k: int = 8,
+        threshold: float | None = None,
+        engine: Engine | None = None,
+        contact_scale: float | None = None,
+    ) -> None:
         if source not in get_args(Source):
             raise RaccoonError(f"search.filter.source={source!r}: choose one of none, value, policy, union, prune")
         if threshold is not None and (isinstance(threshold, bool) or not isinstance(threshold, int | float) or not threshold >= 0):
@@ -62,8 +72,19 @@ class Filter:
         self.source: Source = source
         self.k = whole("search.filter.k", k, 1)
         self.threshold = None if threshold is None else float(threshold)
+        if contact_scale is not None and (
+            isinstance(contact_scale, bool) or not isinstance(contact_scale, int | float) or not contact_scale > 0 or threshold is None
+        ):
+            raise RaccoonError(f"search.filter.contact_scale={contact_scale!r}: give pips above 0 beside a threshold, or null")
+        self.contact_scale = None if contact_scale is None else float(contact_scale)
         self.engine = engine
-        self.name = source if source == "none" else f"{source}{k}" + ("" if threshold is None else f"w{threshold:g}")
+        self.name = (
+            source
+            if source == "none"
+            else f"{source}{k}"
+            + ("" if threshold is None else f"w{threshold:g}")
+            + ("" if contact_scale is None else f"c{contact_scale:g}")
+        )
 
     def apply(self, turns: Turns, engine: Engine) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """``(values float64[M], keep bool[M])``: static values to the mover, and the candidates that stay.
@@ -73,7 +94,7 @@ class Filter:
         if self.source == "prune":
             assert self.engine is not None
             values = leaf_values(enumerate_leaves(turns.children), self.engine)
-            keep = self._by_value(values, turns.offsets)
+            keep = self._by_value(values, turns)
             values[keep] = child_values(subset(turns, keep), engine).values
             return values, keep
         values = child_values(turns, engine).values
@@ -81,15 +102,24 @@ class Filter:
             return values, np.ones(len(values), bool)
         keep = np.zeros(len(values), bool)
         if self.source in ("value", "union"):
-            keep |= self._by_value(values, turns.offsets)
+            keep |= self._by_value(values, turns)
         if self.source in ("policy", "union"):
             keep[keep_best(priors(turns, engine), turns.offsets, self.k)[0]] = True
         return values, keep
 
-    def _by_value(self, values: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _by_value(self, values: NDArray[np.float64], turns: Turns) -> NDArray[np.bool_]:
+        offsets = turns.offsets
         keep = np.zeros(len(values), bool)
         keep[keep_best(values, offsets, self.k)[0]] = True
         if self.threshold is not None:
             best = np.repeat(np.maximum.reduceat(values, offsets[:-1]), np.diff(offsets))
-            keep &= 3.0 * (best - values) <= self.threshold
+            width = np.full(len(turns), self.threshold)
+            if self.contact_scale is not None:
+                width *= np.minimum(1.0, _contact(turns) / self.contact_scale)
+            keep &= 3.0 * (best - values) <= np.repeat(width, np.diff(offsets))
         return keep
+
+
+def _contact(turns: Turns) -> NDArray[np.float64]:
+    """``float64[N]``: contact in pips, the mean of the two sides', before the play."""
+    return encode(turns.boards, channels=FEATURE_GROUPS["contact"], normalize=False)[:, :, 0, 0].mean(axis=1, dtype=np.float64)

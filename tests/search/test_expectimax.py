@@ -16,6 +16,7 @@ from raccoon.engine.gnubg import GnubgEngine
 from raccoon.engine.random import RandomEngine
 from raccoon.env.board import START, is_race, swap, terminal_points
 from raccoon.env.codec import from_position_id
+from raccoon.env.encoder import encode
 from raccoon.env.movegen import ROLL_PROBS, ROLLS, afterstates, enumerate_turns
 from raccoon.play import EnginePlayer, play_games
 from raccoon.play.observers import Recorder
@@ -316,6 +317,7 @@ def test_a_pruning_engine_shortlists_for_the_other():
         ({"ply": True}, "search.ply"),
         ({"opponent": "kind"}, "search.opponent"),
         ({"gate": -0.1}, "search.gate"),
+        ({"bump": True}, "search.bump"),
         ({"replies": 0}, "search.replies"),
         ({"levels": [3]}, "search.levels"),
         ({"ply": 2, "levels": [0]}, r"search.levels\[0\]"),
@@ -334,6 +336,8 @@ def test_bad_settings_are_named(settings, key):
         ({"source": "all"}, "search.filter.source"),
         ({"source": "value", "k": 0}, "search.filter.k"),
         ({"source": "value", "threshold": -1}, "search.filter.threshold"),
+        ({"source": "value", "contact_scale": 50}, "search.filter.contact_scale"),
+        ({"source": "value", "threshold": 0.1, "contact_scale": 0}, "search.filter.contact_scale"),
         ({"source": "prune"}, "search.filter.engine"),
         ({"source": "value", "engine": RANDOM}, "search.filter.engine"),
     ],
@@ -374,3 +378,37 @@ def test_plies_say_what_was_searched(turns):
     assert set(result.plies[result.full]) <= {0, 2}
     assert (result.plies == 1).any()
     assert not result.full[result.plies == 1].any()
+
+
+def test_a_window_scaled_by_contact(boards):
+    sample = some(boards, 60)
+    turns = enumerate_turns(sample, np.tile([[6, 4]], (len(sample), 1)))
+    plain, scaled = Filter("value", 50, 0.3), Filter("value", 50, 0.3, contact_scale=60)
+    values, wide = plain.apply(turns, GNUBG)
+    _, narrow = scaled.apply(turns, GNUBG)
+    contact = encode(sample, channels=[24, 25], normalize=False)[:, :, 0, 0].mean(axis=1)
+    best = np.repeat(np.maximum.reduceat(values, turns.offsets[:-1]), np.diff(turns.offsets))
+    width = np.repeat(0.3 * np.minimum(1, contact / 60), np.diff(turns.offsets))
+    assert (narrow == (3 * (best - values) <= width)).all()
+    race = np.repeat(is_race(sample), np.diff(turns.offsets))
+    assert race.any()
+    assert (values[race & narrow] == best[race & narrow]).all()
+    assert narrow.sum() < wide.sum()
+
+
+def test_a_bumped_leader_calls_for_more_candidates(turns):
+    plain = Expectimax(1, Filter("value", 2)).values(turns, RANDOM)
+    bumped = Expectimax(1, Filter("value", 2), bump=0.5).values(turns, RANDOM)
+    static = child_values(turns, RANDOM).values
+    more = 0
+    for start, stop in zip(turns.offsets[:-1], turns.offsets[1:], strict=True):
+        row = slice(start, stop)
+        leader = int(np.argmax(static[row]))
+        first = int(np.argmax(np.where(plain.full[row], plain.values[row], -9)))
+        near = 3 * (static[row][leader] - static[row]) <= 0.5
+        changed = stop - start > 1 and first != leader
+        assert (bumped.full[row] == (plain.full[row] | (near & changed))).all()
+        more += int(bumped.full[row].sum() - plain.full[row].sum())
+    assert more > 0
+    deep = bumped.full & ~plain.full
+    np.testing.assert_allclose(bumped.values[deep], -equities(turns.children[deep], 1, RANDOM) / 3, atol=1e-9)

@@ -1,0 +1,35 @@
+"""``python -m raccoon.cli.collect SWEEP OUT``: one table and plot of the bgsage_pr runs in a sweep's folder, written to OUT."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from raccoon.cli.app import plain_main
+from raccoon.contracts import RaccoonError
+
+__all__ = ["main", "run"]
+
+
+def run(arguments: Sequence[str]) -> str:
+    """Do what the arguments say and return the text to print. Raises RaccoonError."""
+    if len(arguments) != 2 or arguments[0].startswith("-"):
+        raise RaccoonError(f"usage: {(__doc__ or '').strip()}")
+    from raccoon.eval import report
+    from raccoon.eval.collect import collect
+
+    source, target = map(Path, arguments)
+    report.check_free(target)
+    result = collect(source)
+    report.write(result, target)
+    report.show(result)
+    return f"report: {target / 'report.md'}"
+
+
+def main() -> None:
+    """Entry point; errors go to stderr with exit status 2."""
+    plain_main(run)
+
+
+if __name__ == "__main__":
+    main()

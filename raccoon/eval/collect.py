@@ -1,0 +1,88 @@
+"""One table and one plot of the ``bgsage_pr`` runs of a sweep: paired comparisons, the best trades, the selection rule."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from raccoon.contracts import Figure, RaccoonError, Report
+from raccoon.eval import plots, report, stats
+from raccoon.eval.frontier import pareto
+from raccoon.eval.pr_scoring import PR_SCALE
+from raccoon.rng import generator
+
+__all__ = ["collect"]
+
+
+def collect(folder: Path, seed: int = 1, replicates: int = stats.REPLICATES) -> Report:
+    """A report on every finished job in the sweep folder ``folder`` (one ``bgsage_pr`` run folder a job).
+
+    Rule: of the configurations whose paired PR difference to the lowest PR has a 95% interval that reaches 0, the one with the
+    fewest seconds per decision is chosen. Raises RaccoonError when there are no two jobs, or their decisions differ.
+    """
+    start = time.perf_counter()
+    jobs = sorted((path.parent for path in Path(folder).glob("*/report.json")), key=lambda path: (len(path.name), path.name))
+    jobs = [job for job in jobs if (job / "decisions.npz").is_file()]
+    if len(jobs) < 2:
+        raise RaccoonError(f"{folder}: holds {len(jobs)} finished bgsage_pr runs; give the folder of a sweep with two or more")
+    reports = [report.read(job) for job in jobs]
+    losses, games = _losses(jobs)
+    names = _names([one.player for one in reports], jobs)
+    level = {name: one.figures["pr"] for name, one in zip(names, reports, strict=True)}
+    seconds = {name: one.figures["seconds_per_decision"].value for name, one in zip(names, reports, strict=True)}
+    lowest = min(names, key=lambda name: level[name].value)
+    against = losses[names.index(lowest)]
+    rng_name = "collect.bootstrap"
+    difference = {
+        name: stats.paired_bootstrap(loss, against, games, generator(seed, rng_name), replicates, PR_SCALE)
+        for name, loss in zip(names, losses, strict=True)
+    }
+    holds = [name for name in names if name == lowest or _low(difference[name]) <= 0]
+    chosen = min(holds, key=lambda name: seconds[name])
+    result = Report("collect", chosen, None, seed, 0.0)
+    result.figures = {f"{name}.pr": figure for name, figure in level.items()}
+    result.tables["Sweep"] = [
+        {
+            "job": job.name,
+            "player": name,
+            "PR": level[name],
+            "minus lowest": None if name == lowest else difference[name],
+            "evaluations/decision": round(one.figures["evaluations_per_decision"].value, 1),
+            "s/decision": seconds[name],
+            "chosen": "yes" if name == chosen else "",
+        }
+        for job, name, one in zip(jobs, names, reports, strict=True)
+    ]
+    best = pareto({name: (seconds[name], level[name].value) for name in names})
+    result.plots["sweep"] = plots.frontier(seconds, level, best, "seconds per decision (processor time)", "PR (lower is better)")
+    result.notes = [
+        f"{len(against):,} decisions of {len(np.unique(games))} games, the same for all; intervals bootstrap games.",
+        f"Lowest PR: {lowest}. Chosen, the fastest whose paired difference to it has an interval that reaches 0: {chosen}.",
+        "The lowest of several PRs flatters: score the chosen one again on decisions that did not choose it.",
+    ]
+    result.seconds = time.perf_counter() - start
+    return result
+
+
+def _low(figure: Figure) -> float:
+    return figure.value if figure.lo is None else figure.lo
+
+
+def _names(players: list[str], jobs: list[Path]) -> list[str]:
+    """Player names, with the job's number where two are the same."""
+    return [name if players.count(name) == 1 else f"{name} #{job.name}" for name, job in zip(players, jobs, strict=True)]
+
+
+def _losses(jobs: list[Path]) -> tuple[list[Any], Any]:
+    losses, keys, games = [], None, None
+    for job in jobs:
+        with np.load(job / "decisions.npz", allow_pickle=False) as arrays:
+            if keys is None:
+                keys, games = arrays["keys"], arrays["games"]
+            elif not np.array_equal(keys, arrays["keys"]):
+                raise RaccoonError(f"{job}: was scored on other decisions than {jobs[0]}; only runs on the same ones can be compared")
+            losses.append(arrays["player.loss"])
+    return losses, games

@@ -1,0 +1,89 @@
+"""The frontier, the sample of decisions and the collection of a sweep."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from raccoon.contracts import RaccoonError
+from raccoon.eval import report
+from raccoon.eval.benchmark import load
+from raccoon.eval.bgsage_pr import BGSagePR
+from raccoon.eval.collect import collect
+from raccoon.eval.frontier import Frontier, pareto
+from raccoon.executor import ProcessExecutor
+
+HERE = ProcessExecutor(0, progress=False)
+GNUBG = {"_target_": "raccoon.play.player.EnginePlayer", "engine": {"_target_": "raccoon.engine.gnubg.GnubgEngine", "ply": 0}}
+RANDOM = {"_target_": "raccoon.play.player.EnginePlayer", "engine": {"_target_": "raccoon.engine.random.RandomEngine"}}
+ONE_PLY = GNUBG | {"search": {"_target_": "raccoon.search.expectimax.Expectimax", "ply": 1}}
+
+
+def test_pareto() -> None:
+    points = {"a": (1.0, 5.0), "b": (2.0, 6.0), "c": (3.0, 2.0), "d": (3.0, 1.0), "e": (9.0, 1.0)}
+    assert pareto(points) == ["a", "d"]
+
+
+def test_the_frontier(tmp_path: Path) -> None:
+    players = {"gnubg0": GNUBG, "random": RANDOM, "gnubg0-1ply": ONE_PLY, "none": None}
+    result = Frontier(HERE, players=players, reference="gnubg0-1ply", games=2, bootstrap=200).run(None, None, tmp_path, 1)
+    assert result.figures["random.pr"].value > 5 * result.figures["gnubg0.pr"].value > 0
+    assert "gnubg0-1ply.pr_difference" not in result.figures
+    difference = result.figures["random.pr"].value - result.figures["gnubg0-1ply.pr"].value
+    assert result.figures["random.pr_difference"].value == pytest.approx(difference)
+    holds = [row["player"] for row in result.tables["Not worse than gnubg0-1ply, fastest first"]]
+    assert "random" not in holds
+    for row in result.tables["Best trades"]:
+        assert row["s/decision"] == result.figures[f"{row['player']}.seconds_per_decision"].value
+    report.write(result, tmp_path)
+    assert (tmp_path / "frontier.png").stat().st_size > 10_000
+
+
+def test_the_reference_must_be_there() -> None:
+    with pytest.raises(RaccoonError, match=r"evaluator\.reference='x': no such player; there are gnubg0"):
+        Frontier(HERE, players={"gnubg0": GNUBG, "other": None}, reference="x")
+
+
+def test_a_sample_is_the_same_for_everybody(tmp_path: Path) -> None:
+    checker = load("embedded").checker
+    sample = checker.sampled(50, 21)
+    assert len(sample) == 50
+    assert sample.keys.tolist() == checker.sampled(50, 21).keys.tolist()
+    assert sample.keys.tolist() != checker.sampled(50, 22).keys.tolist()
+    assert len(checker.sampled(10**6, 1)) == len(checker.sampled(None, 1)) == len(checker)
+    one = BGSagePR(HERE, sample=50, compare=None, bootstrap=50).run(GNUBG, None, tmp_path / "one", 1)
+    other = BGSagePR(HERE, sample=50, compare=None, bootstrap=50, shard_games=9).run(GNUBG, None, tmp_path / "other", 1)
+    assert one.figures["pr"].n == 50
+    assert one.figures["pr"].value == other.figures["pr"].value
+    with np.load(tmp_path / "one" / "decisions.npz") as arrays:
+        assert arrays["keys"].tolist() == sample.keys.tolist()
+
+
+@pytest.mark.parametrize("settings", [{"sample": 0}, {"sample": True}, {"sample_seed": -1}])
+def test_bad_samples_are_named(settings: dict[str, Any]) -> None:
+    with pytest.raises(RaccoonError, match=f"evaluator.{next(iter(settings))}"):
+        BGSagePR(HERE, **settings)
+
+
+def test_a_sweep_is_collected(tmp_path: Path) -> None:
+    for number, player in enumerate((RANDOM, GNUBG, ONE_PLY)):
+        folder = tmp_path / "sweep" / str(number)
+        report.write(BGSagePR(HERE, sample=60, compare=None, bootstrap=100).run(player, None, folder, 1), folder)
+    result = collect(tmp_path / "sweep", replicates=200)
+    rows = {row["job"]: row for row in result.tables["Sweep"]}
+    lowest = min(rows.values(), key=lambda row: row["PR"].value)
+    assert lowest["minus lowest"] is None
+    assert rows["0"]["minus lowest"].lo > 0
+    assert [row["chosen"] for row in rows.values()].count("yes") == 1
+    assert rows["0"]["chosen"] == ""
+    report.write(result, tmp_path / "out")
+    assert (tmp_path / "out" / "sweep.png").exists()
+    with pytest.raises(RaccoonError, match="holds 0 finished"):
+        collect(tmp_path / "out")
+    other = tmp_path / "sweep" / "3"
+    report.write(BGSagePR(HERE, sample=61, compare=None, bootstrap=100).run(GNUBG, None, other, 1), other)
+    with pytest.raises(RaccoonError, match="other decisions"):
+        collect(tmp_path / "sweep")
