@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from raccoon.contracts import Figure
 from raccoon.eval import stats
 
-__all__ = ["Draw", "bars", "convergence", "frontier", "histogram", "scatter"]
+__all__ = ["Draw", "bars", "convergence", "frontier", "histogram", "lines", "scatter"]
 
 Draw = Callable[[Any], None]
 _COLOURS = ("#4c72b0", "#dd8452", "#55a868", "#c44e52", "#8172b3", "#937860")
@@ -88,6 +88,20 @@ def frontier(x: Mapping[str, float], y: Mapping[str, Figure], best: Sequence[str
         axes.plot([x[name] for name in best], [y[name].value for name in best], color=_COLOURS[0], linewidth=1, zorder=0)
         axes.set_ylim(bottom=0)
         axes.margins(x=0.15)
+
+    return draw
+
+
+def lines(x: Sequence[float], series: Mapping[str, Sequence[float]], xlabel: str, ylabel: str, title: str = "") -> Draw:
+    """One marked line a series over shared ``x``, which is on a log axis."""
+
+    def draw(canvas: Any) -> None:
+        axes = _axes(canvas, title, xlabel, ylabel)
+        axes.set_xscale("log", base=2)
+        for colour, (name, values) in zip(_cycle(len(series)), series.items(), strict=True):
+            axes.plot(x, values, marker="o", color=colour, label=name)
+        axes.set_xticks(list(x), [str(value) for value in x])
+        axes.legend(frameon=False)
 
     return draw
 

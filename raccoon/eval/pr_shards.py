@@ -17,7 +17,7 @@ from raccoon.eval.benchmark import CheckerDecisions, load, locate
 from raccoon.eval.pr_scoring import Decided, choose
 from raccoon.executor import Executor, run_shards
 
-__all__ = ["Selection", "decide"]
+__all__ = ["Selection", "decide", "partition"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,10 @@ class Selection:
     games: int | None = None
     sample: int | None = None
     sample_seed: int = 21
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields, for a shard's job."""
+        return asdict(self)
 
     def of(self, checker: CheckerDecisions) -> CheckerDecisions:
         """The selected decisions."""
@@ -44,9 +48,9 @@ def decide(
     interrupted run continues; the content of the benchmark file is part of the job.
     """
     content = _digest(locate(selection.source))
-    job = {"player": dict(node), "selection": asdict(selection), "content": content, "shard_games": shard_games}
+    job = {"player": dict(node), "selection": selection.as_dict(), "content": content, "shard_games": shard_games}
     checker = selection.of(load(selection.source).checker)
-    parts = _partition(checker, shard_games)
+    parts = partition(checker, shard_games)
     results = run_shards(executor, choose_shard, job, len(parts), folder, label)
     order = np.concatenate(parts)
     chosen = np.empty(len(order), np.int64)
@@ -66,7 +70,7 @@ def choose_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     checker = selection.of(load(selection.source).checker)
     # warmed up when it is new, so that loading and compiling are not on the clock
     player: Player = shared(job["player"], "player", ready=lambda made: choose(made, checker.take(np.arange(1))))
-    decided = choose(player, checker.take(_partition(checker, job["shard_games"])[index]))
+    decided = choose(player, checker.take(partition(checker, job["shard_games"])[index]))
     return {
         "name": player.name,
         "chosen": decided.chosen,
@@ -76,7 +80,7 @@ def choose_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     }
 
 
-def _partition(checker: CheckerDecisions, shard_games: int) -> list[NDArray[np.int64]]:
+def partition(checker: CheckerDecisions, shard_games: int) -> list[NDArray[np.int64]]:
     """Row indices (ascending) of each shard: the decisions of ``shard_games`` consecutive games."""
     games, numbers = np.unique(checker.games, return_inverse=True)
     return [np.flatnonzero(numbers // shard_games == shard) for shard in range(-(-len(games) // shard_games))]
