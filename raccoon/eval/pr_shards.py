@@ -66,7 +66,7 @@ def decide(
 
 def choose_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     """Shard ``index``: the choices of the job's player on the decisions of its games."""
-    selection = Selection(**job["selection"]) if "selection" in job else Selection(job["benchmark"], job["games"])
+    selection = Selection(**job["selection"])
     checker = selection.of(load(selection.source).checker)
     # warmed up when it is new, so that loading and compiling are not on the clock
     player: Player = shared(job["player"], "player", ready=lambda made: choose(made, checker.take(np.arange(1))))
