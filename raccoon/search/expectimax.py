@@ -217,7 +217,7 @@ class Expectimax:
                 self._deepen(values, survivors, turns, tree, depth)
                 plies[survivors] = depth
             if self.bump is not None:
-                bumped = self._bumped(static, values, survivors, turns.offsets)
+                bumped = _bumped(static, values, survivors, turns.offsets, self.bump)
                 self._deepen(values, bumped, turns, tree, self.ply)
                 plies[bumped] = self.ply
                 survivors, keep = survivors | bumped, keep | bumped
@@ -239,17 +239,6 @@ class Expectimax:
             search &= 3.0 * (best - second) <= self.gate
         return keep & np.repeat(search, np.diff(offsets))
 
-    def _bumped(
-        self, static: NDArray[np.float64], values: NDArray[np.float64], survivors: NDArray[np.bool_], offsets: NDArray[np.int64]
-    ) -> NDArray[np.bool_]:
-        """``bool[M]``: candidates not searched yet, near the static leader of a row in which the search prefers another play."""
-        counts = np.diff(offsets)
-        leader, _ = keep_best(static, offsets, 1)
-        deepest, _ = keep_best(np.where(survivors, values, -np.inf), offsets, 1)
-        changed = survivors[deepest] & (leader != deepest)
-        near = 3.0 * (np.repeat(static[leader], counts) - static) <= self.bump
-        return near & np.repeat(changed, counts) & ~survivors
-
     @staticmethod
     def _deepen(values: NDArray[np.float64], survivors: NDArray[np.bool_], turns: Turns, tree: Tree, depth: int) -> None:
         """Replace the values of the surviving candidates by those at ``depth``, in place; whole decisions at a time."""
@@ -263,6 +252,18 @@ class Expectimax:
             deep = np.append(-tree.values(leaves.boards, depth), 0.0)  # index -1 is the exact ones' place
             values[part] = np.where(leaves.index < 0, leaves.exact, deep[leaves.index])
             start = stop
+
+
+def _bumped(
+    static: NDArray[np.float64], values: NDArray[np.float64], survivors: NDArray[np.bool_], offsets: NDArray[np.int64], bump: float
+) -> NDArray[np.bool_]:
+    """``bool[M]``: candidates not searched yet, at most ``bump`` points behind the static leader of a row where the search prefers another."""
+    counts = np.diff(offsets)
+    leader, _ = keep_best(static, offsets, 1)
+    deepest, _ = keep_best(np.where(survivors, values, -np.inf), offsets, 1)
+    changed = survivors[deepest] & (leader != deepest)
+    near = 3.0 * (np.repeat(static[leader], counts) - static) <= bump
+    return near & np.repeat(changed, counts) & ~survivors
 
 
 def _levels(levels: Sequence[int] | None, ply: int) -> list[int]:
