@@ -19,11 +19,11 @@ def _job(config: dict[str, Any], _: Any) -> None:
     from raccoon.contracts import RaccoonError
     from raccoon.progress import track
     from raccoon.search.analysis import analyse
-    from raccoon.search.rollout import Rollout
 
     as_json, top = config["json"], config["top"]
-    if not isinstance(as_json, bool):
-        raise RaccoonError(f"json={as_json!r}: give true or false")
+    for key in ("json", "diagram"):
+        if not isinstance(config[key], bool):
+            raise RaccoonError(f"{key}={config[key]!r}: give true or false")
     if top is not None and (isinstance(top, bool) or not isinstance(top, int) or top < 1):
         raise RaccoonError(f"top={top!r}: give a whole number from 1, or null for all")
     questions = _questions(config)
@@ -34,9 +34,8 @@ def _job(config: dict[str, Any], _: Any) -> None:
     if as_json:
         print(json.dumps([_cut(record, top) for record in records], indent=1))
         return
-    rolled = isinstance(player.search, Rollout)
     for number, (question, record) in enumerate(zip(questions, records, strict=True)):
-        print(("\n" if number else "") + _page(question, _cut(record, top), player.name, bool(config["diagram"]), rolled))
+        print(("\n" if number else "") + _page(question, _cut(record, top), player.name, config["diagram"]))
 
 
 def _questions(config: dict[str, Any]) -> list[Any]:
@@ -47,6 +46,8 @@ def _questions(config: dict[str, Any]) -> list[Any]:
     position, file, dice = config["position"], config["file"], config["dice"]
     if (position is None) is (file is None):
         raise RaccoonError("position: give one (a Position ID or an XGID), a list of them, or file=PATH with one a line")
+    if position is not None and position == []:
+        raise RaccoonError("position=[]: holds no position")
     if file is None:
         return [read_question(text, dice) for text in (position if isinstance(position, list) else [position])]
     try:
@@ -70,20 +71,20 @@ def _cut(record: dict[str, Any], top: int | None) -> dict[str, Any]:
     return record | {"candidates": record["candidates"][:top]} if "candidates" in record else record
 
 
-def _page(question: Any, record: dict[str, Any], player: str, diagram: bool, rolled: bool) -> str:
-    """The board and the table; ``rolled``: searched candidates were rolled out."""
+def _page(question: Any, record: dict[str, Any], player: str, diagram: bool) -> str:
+    """The board and the table."""
     from raccoon.env.diagram import draw
 
     dice = "before the roll" if record["dice"] is None else f"to play {record['dice'][0]}-{record['dice'][1]}"
     lines = [f"{record['position']}, {dice} ({player})"]
     if diagram:
         lines += ["", draw(question.board), ""]
-    rows = record.get("candidates") or [record | {"move": "", "difference": 0.0, "searched": True}]
+    rows = record.get("candidates") or [record | {"move": "", "difference": 0.0}]
     width = max(4, *(len(row["move"]) for row in rows))
     lines.append(f"{'':>3} {'':<{width}} {'ply':>4} {'equity':>8} {'diff':>8}  " + " ".join(f"{head:>7}" for head in _HEADS))
     for rank, row in enumerate(rows, start=1):
         chances = " ".join(f"{'-' if row['chances'] is None else format(row['chances'][i], '.4f'):>7}" for i in range(6))
-        depth = "roll" if rolled and row["searched"] else row["ply"]
+        depth = row["ply"] if row["se"] is None else "roll"
         lines.append(f"{rank:>3} {row['move']:<{width}} {depth:>4} {row['equity']:>+8.4f} {row['difference']:>+8.4f}  {chances}")
     lines.append(f"{record['evaluations']:,} evaluations, {record['seconds']:.2f} s; equity in points at a cube of 1, cubeless")
     return "\n".join(lines)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, Engine, RaccoonError, Turns
 from raccoon.engine.outcomes import exact_probs6
-from raccoon.env.board import terminal_points, unfinished
+from raccoon.env.board import terminal_points
 from raccoon.env.codec import from_position_id, position_id
 from raccoon.env.movegen import check_dice, enumerate_turns
 from raccoon.env.notation import format_turn
@@ -20,6 +20,7 @@ from raccoon.env.xgid import from_xgid
 from raccoon.search.expectimax import Expectimax
 from raccoon.search.filters import keep_best
 from raccoon.search.lookahead import terminal_value
+from raccoon.search.rollout import Rollout
 
 __all__ = ["Question", "analyse", "read_dice", "read_question"]
 
@@ -53,7 +54,7 @@ def read_dice(value: Any) -> tuple[int, int] | None:
 def read_question(text: Any, dice: Any = None) -> Question:
     """The question in a Position ID or an XGID, whose own dice count unless ``dice`` are given.
 
-    Raises RaccoonError for a bad id, a finished game or bad dice.
+    Raises RaccoonError naming ``text`` for a bad id or a finished game, and for bad dice.
     """
     if not isinstance(text, str):
         raise RaccoonError(
@@ -65,7 +66,8 @@ def read_question(text: Any, dice: Any = None) -> Question:
         board, rolled = found.board, rolled or found.dice
     else:
         board = from_position_id(text)
-    unfinished(board[None])
+    if terminal_points(board[None])[0]:
+        raise RaccoonError(f"position {text!r}: the game is over; there is nothing to play")
     return Question(board, rolled)
 
 
@@ -74,19 +76,33 @@ def analyse(questions: Sequence[Question], engine: Engine, search: Any) -> Itera
 
     With dice: ``position, dice, candidates, evaluations, seconds``; a candidate has ``move, position`` (after it),
     ``equity`` (points to the mover), ``difference`` to the best, ``chances`` (the mover's six, None where the engine knows
-    none), ``ply`` and whether it was searched in full; best first, those searched less deeply last. Without:
-    ``position, equity, chances, ply, evaluations, seconds`` of the side on roll. Chances are those behind the equity.
+    none), ``ply``, ``se`` (points; the standard error of a rolled-out equity, else None) and whether it was searched in full;
+    best first, those searched less deeply last. Without: ``position, equity, chances, ply, se, evaluations, seconds`` of the
+    side on roll. Chances are those behind the equity; rolled-out ones are means, and rare ones can be slightly negative.
+    ``evaluations``, pruning and filter engines included, and ``seconds`` are shared evenly by the questions searched together.
     """
+    engines = _engines(engine, search)
     for start in range(0, len(questions), _AT_ONCE):
         part = list(questions[start : start + _AT_ONCE])
-        began, before = time.perf_counter(), engine.evaluations
+        began, before = time.perf_counter(), sum(each.evaluations for each in engines)
         rolled = [question for question in part if question.dice is not None]
         plain = [question for question in part if question.dice is None]
         found = dict(zip(map(id, rolled), _turns(rolled, engine, search), strict=True))
         found |= dict(zip(map(id, plain), _boards(plain, engine, search), strict=True))
-        seconds, used = time.perf_counter() - began, engine.evaluations - before
+        seconds, used = time.perf_counter() - began, sum(each.evaluations for each in engines) - before
         for question in part:
             yield found[id(question)] | {"evaluations": used // len(part), "seconds": seconds / len(part)}
+
+
+def _engines(engine: Engine, search: Any) -> list[Engine]:
+    """The distinct engines that a search asks: the player's, its filter's, the one that prunes, those of a rollout's own search."""
+    found = {id(engine): engine}
+    while search is not None:
+        for part in (getattr(search, "prune", None), getattr(getattr(search, "filter", None), "engine", None)):
+            if part is not None:
+                found[id(part)] = part
+        search = getattr(search, "search", None)
+    return list(found.values())
 
 
 def _boards(questions: list[Question], engine: Engine, search: Any) -> list[dict[str, Any]]:
@@ -94,18 +110,41 @@ def _boards(questions: list[Question], engine: Engine, search: Any) -> list[dict
         return []
     boards = np.stack([question.board for question in questions])
     ply = search.ply if isinstance(search, Expectimax) else 0
-    equity = 3.0 * (search.tree(engine).values(boards, ply) if ply else np.asarray(engine.value(boards), np.float64))
-    chances = _chances(boards, ply, engine, search)
+    chances: list[Any]
+    errors: list[Any] = [None] * len(boards)
+    if isinstance(search, Rollout):
+        result = search.roll(boards, engine)
+        equity, errors = result.equity, result.se.tolist()
+        chances = result.probs6.tolist() if engine.has_probs else [None] * len(boards)
+    else:
+        equity = 3.0 * (search.tree(engine).values(boards, ply) if ply else np.asarray(engine.value(boards), np.float64))
+        chances = _chances(boards, ply, engine, search)
     return [
-        {"position": position_id(board), "dice": None, "equity": float(equity[i]), "chances": chances[i], "ply": ply}
+        {"position": position_id(board), "dice": None, "equity": float(equity[i]), "chances": chances[i], "ply": ply, "se": errors[i]}
         for i, board in enumerate(boards)
     ]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What is known of the M children of some turns, to the mover; ``chances`` and ``errors`` are None where unknown."""
+
+    points: NDArray[np.float64]
+    full: NDArray[np.bool_]
+    plies: NDArray[np.int8]
+    chances: list[list[float] | None]
+    errors: list[float | None]
 
 
 def _turns(questions: list[Question], engine: Engine, search: Any) -> list[dict[str, Any]]:
     if not questions:
         return []
     turns = enumerate_turns(np.stack([question.board for question in questions]), np.array([question.dice for question in questions]))
+    found = _rolled_out(turns, engine, search) if isinstance(search, Rollout) else _searched(turns, engine, search)
+    return [_record(turns, row, found) for row in range(len(turns))]
+
+
+def _searched(turns: Turns, engine: Engine, search: Any) -> _Found:
     result = search.values(turns, engine)
     values, full = result.values.copy(), result.full.copy()
     plies = np.zeros(len(values), np.int8) if result.plies is None else result.plies.copy()
@@ -115,8 +154,28 @@ def _turns(questions: list[Question], engine: Engine, search: Any) -> list[dict[
     for ply in np.unique(plies):
         rows = np.flatnonzero(plies == ply)
         for row, six in zip(rows, _chances(turns.children[rows], int(ply), engine, search), strict=True):
-            chances[row] = None if six is None else [six[outcome] for outcome in _MOVER]
-    return [_record(turns, row, 3.0 * values, full, plies, chances) for row in range(len(turns))]
+            chances[row] = _to_mover(six)
+    return _Found(3.0 * values, full, plies, chances, [None] * len(plies))
+
+
+def _rolled_out(turns: Turns, engine: Engine, search: Rollout) -> _Found:
+    """As ``Rollout.values``, but the trials are also asked for chances, and a play that is the only one left is rolled out too."""
+    values, full = search.filter.apply(turns, engine)
+    points = 3.0 * values
+    chances = [_to_mover(six) for six in _chances(turns.children, 0, engine, search)]
+    errors: list[float | None] = [None] * len(points)
+    picked = np.flatnonzero(full & (terminal_value(turns.children) == 0))
+    if len(picked):
+        result = search.roll(turns.children[picked], engine)
+        points[picked] = -result.equity
+        for place, row in enumerate(picked):
+            errors[row] = float(result.se[place])
+            chances[row] = _to_mover(result.probs6[place].tolist() if engine.has_probs else None)
+    return _Found(points, full, np.zeros(len(points), np.int8), chances, errors)
+
+
+def _to_mover(six: list[float] | None) -> list[float] | None:
+    return None if six is None else [six[outcome] for outcome in _MOVER]
 
 
 def _search_the_clear(
@@ -147,10 +206,9 @@ def _chances(boards: Boards, ply: int, engine: Engine, search: Any) -> list[Any]
     return out.tolist()
 
 
-def _record(
-    turns: Turns, row: int, points: NDArray[np.float64], full: NDArray[np.bool_], plies: NDArray[np.int8], chances: list[list[float] | None]
-) -> dict[str, Any]:
+def _record(turns: Turns, row: int, found: _Found) -> dict[str, Any]:
     start, stop = int(turns.offsets[row]), int(turns.offsets[row + 1])
+    full, plies, points = found.full, found.plies, found.points
     order = sorted(range(start, stop), key=lambda child: (not full[child], -plies[child] if not full[child] else 0, -points[child], child))
     board, dice = turns.boards[row], turns.dice[row]
     best = points[order[0]]
@@ -160,8 +218,9 @@ def _record(
             "position": position_id(turns.children[child]),
             "equity": float(points[child]),
             "difference": float(points[child] - best),
-            "chances": chances[child],
+            "chances": found.chances[child],
             "ply": int(plies[child]),
+            "se": found.errors[child],
             "searched": bool(full[child]),
         }
         for child in order

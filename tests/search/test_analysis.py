@@ -20,6 +20,7 @@ from raccoon.env.movegen import enumerate_turns
 from raccoon.env.notation import parse_turn
 from raccoon.search import Expectimax, Filter, StaticSearch, equities
 from raccoon.search.analysis import Question, analyse, read_dice, read_question
+from raccoon.search.rollout import Rollout
 
 ROOT = Path(__file__).parents[2]
 GNUBG = GnubgEngine(0)
@@ -69,6 +70,41 @@ def test_order_and_batches_change_nothing() -> None:
         (alone,) = analyse([question], GNUBG, Expectimax(1))
         drop = {"seconds", "evaluations"}
         assert {k: v for k, v in alone.items() if k not in drop} == {k: v for k, v in record.items() if k not in drop}
+
+
+@pytest.mark.parametrize("dice", [(3, 1), (6, 2)])  # the first has one candidate within the window
+def test_rolled_out_plays_show_the_trials(dice: tuple[int, int]) -> None:
+    search = Rollout(36, 2, filter=Filter("value", 3, 0.08))
+    (record,) = analyse([Question(START, dice)], GNUBG, search)
+    rolled = [row for row in record["candidates"] if row["se"] is not None]
+    assert [row["searched"] for row in record["candidates"]] == [row["se"] is not None for row in record["candidates"]]
+    assert len(rolled) == (1 if dice == (3, 1) else 3)
+    expected = search.roll(np.stack([from_position_id(row["position"]) for row in rolled]), GNUBG)
+    for place, row in enumerate(rolled):
+        assert row["equity"] == pytest.approx(-expected.equity[place], abs=1e-12)
+        assert row["se"] == pytest.approx(expected.se[place], abs=1e-12)
+        assert row["chances"] == pytest.approx(expected.probs6[place][[3, 4, 5, 0, 1, 2]], abs=1e-12)
+    left = record["candidates"][-1]
+    assert np.dot(left["chances"], OUTCOME_POINTS) == pytest.approx(left["equity"], abs=1e-5)
+
+
+def test_a_position_is_rolled_out_before_the_roll() -> None:
+    search = Rollout(36, 2)
+    (record,) = analyse([Question(START, None)], GNUBG, search)
+    expected = search.roll(START[None], GNUBG)
+    assert (record["equity"], record["se"]) == (expected.equity[0], expected.se[0])
+    assert record["chances"] == expected.probs6[0].tolist()
+    (scalar,) = analyse([Question(START, None)], RandomEngine(1), search)
+    assert scalar["chances"] is None
+
+
+def test_every_engine_is_counted() -> None:
+    prune = RandomEngine(2)
+    search = Expectimax(1, Filter("value", 2), prune=prune, shortlist=2)
+    engine = RandomEngine(1)
+    (record,) = analyse([Question(START, (2, 1))], engine, search)
+    assert prune.evaluations > 0
+    assert record["evaluations"] == engine.evaluations + prune.evaluations
 
 
 @pytest.mark.parametrize(("value", "dice"), [([3, 1], (3, 1)), (31, (3, 1)), ("3 1", (3, 1)), ("6-6", (6, 6)), (None, None)])
