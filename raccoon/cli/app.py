@@ -25,7 +25,7 @@ READ = {
     "train": _ANY | {"encoder", "model", "data", "trainer", "callbacks", "runtime", "logger", "search", "opponent", "final", "init"},
     "evaluate": _ANY | {"search", "player", "opponent", "evaluator"},
     "generate": _ANY | {"data", "folder"},
-    "search": _ANY | {"search", "player", "position", "file", "dice", "json", "top", "diagram"},
+    "search": _ANY | {"search", "player", "position", "file", "dice", "json", "top", "diagram", "out"},
 }
 """The keys at the top of the config of each command line."""
 Job = Callable[[dict[str, Any], Any], None]
@@ -61,7 +61,8 @@ def main(kind: str, job: Job, arguments: list[str] | None = None, run_folder: bo
         try:
             _check_keys(kind, cfg)
             if not run_folder:
-                job(plain(cfg), None)
+                with _interrupts(None):
+                    job(plain(cfg), None)
                 return
             with runs.open_run(cfg, kind) as run, _interrupts(run):
                 job(run.config, run)
@@ -93,7 +94,10 @@ def main(kind: str, job: Job, arguments: list[str] | None = None, run_folder: bo
 
 @contextlib.contextmanager
 def _interrupts(run: Any) -> Iterator[None]:
-    """Ctrl-C and SIGTERM end the program with one line that says how to go on, and with 128 + the signal's number."""
+    """Ctrl-C and SIGTERM end the program with one line that says how to go on, and with 128 + the signal's number.
+
+    ``run`` is None where nothing is kept.
+    """
     received = signal.SIGINT
 
     def terminate(number: int, _: object) -> None:
@@ -108,7 +112,8 @@ def _interrupts(run: Any) -> Iterator[None]:
     except (KeyboardInterrupt, SystemExit) as error:
         if isinstance(error, SystemExit) and not isinstance(error.__context__, KeyboardInterrupt):  # Lightning turns one into the other
             raise
-        print(f"interrupted: {run.dir} keeps what is done; the same command continues it", file=sys.stderr)
+        kept = "" if run is None else f": {run.dir} keeps what is done; the same command continues it"
+        print(f"interrupted{kept}", file=sys.stderr)
         sys.exit(128 + received)
     finally:
         if main_thread:
@@ -118,8 +123,18 @@ def _interrupts(run: Any) -> Iterator[None]:
 def _tell(error: BaseException, where: str = "") -> None:
     from omegaconf.errors import OmegaConfBaseException
 
+    from hydra.errors import OverrideParseException
+
     from raccoon.contracts import RaccoonError
 
+    if isinstance(error, OverrideParseException):
+        reason = str(error.message).splitlines()[0]
+        key, _, value = error.override.partition("=")
+        print(
+            f"error: {error.override}: {reason}; a value with = or : in it goes in two kinds of quotes: \"{key}='{value}'\"",
+            file=sys.stderr,
+        )
+        return
     taken_out = re.match(r"Error resolving interpolation '\$\{debug\}_\$\{(\w+)\}'", str(error))
     if taken_out:
         error, where = RaccoonError(_MISSING.format(taken_out[1])), ""

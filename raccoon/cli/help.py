@@ -30,6 +30,7 @@ _EXAMPLES = {
         "position=4HPwATDgc/ABMA dice=[3,1] search=expectimax search.ply=2",
         "\"position='XGID=-a-B--E-B-a-dDB--b-bcb----:1:1:-1:63:0:0:0:3:8'\" player=gnubg1",
         "file=positions.txt search=pruned search.ply=2 json=true top=3",
+        "file=positions.txt search=roller_plus out=analysed.jsonl",
     ),
     "evaluate": (
         "player=default opponent=gnubg0 evaluator.games=6000",
@@ -40,13 +41,14 @@ _EXAMPLES = {
 }
 _PROGRAM = {"generate": "python -m raccoon.cli.generate"}
 _HIDDEN = ("debug/",)
+_LACKS = {"search": {"debug", "executor", "experiment", "sweep"}}  # groups that every other command line has
 
 
 def text(kind: str) -> str:
     """The help page of the command line ``kind``."""
     program = _PROGRAM.get(kind, f"python {kind}.py")
     chosen = defaults(kind)
-    elsewhere = set().union(*READ.values()) - READ.get(kind, set())
+    elsewhere = set().union(*READ.values()) - READ.get(kind, set()) | _LACKS.get(kind, set())
     lines = [_ABOUT.get(kind, kind), "", f"usage: {program} [-m] [GROUP=OPTION ...] [KEY=VALUE ...]", ""]
     lines += ["Groups and options (* is the default; another provider's name is in brackets):"]
     for group, options in catalogue().items():

@@ -26,16 +26,39 @@ def _job(config: dict[str, Any], _: Any) -> None:
             raise RaccoonError(f"{key}={config[key]!r}: give true or false")
     if top is not None and (isinstance(top, bool) or not isinstance(top, int) or top < 1):
         raise RaccoonError(f"top={top!r}: give a whole number from 1, or null for all")
+    if config["out"] is not None and as_json:
+        raise RaccoonError("json=true: leave it out where out=FILE is given; that file is JSON, a line for each position")
     questions = _questions(config)
     player = build(section(config, "player"), "player")
     if not hasattr(player, "engine") or not hasattr(player, "search"):
         raise RaccoonError(f"player={getattr(player, 'name', player)}: search.py analyses players that have an engine and a search")
+    if config["out"] is not None:
+        _write(config, questions, player, top)
+        return
     records = track(analyse(questions, player.engine, player.search), len(questions), "positions", enabled=len(questions) > 1)
     if as_json:
         print(json.dumps([_cut(record, top) for record in records], indent=1))
         return
     for number, (question, record) in enumerate(zip(questions, records, strict=True)):
         print(("\n" if number else "") + _page(question, _cut(record, top), player.name, config["diagram"]))
+
+
+def _write(config: dict[str, Any], questions: list[Any], player: Any, top: int | None) -> None:
+    """Records of the questions that the file ``out`` does not hold yet, added to it."""
+    from raccoon.cli import records
+    from raccoon.env.codec import position_id
+    from raccoon.executor import fingerprint
+    from raccoon.progress import track
+    from raccoon.search.analysis import analyse
+
+    path = Path(str(config["out"]))
+    mark = fingerprint({"player": section(config, "player"), "top": top})
+    asked = [{"position": position_id(each.board), "dice": None if each.dice is None else list(each.dice)} for each in questions]
+    done = records.kept(path, mark, asked, config["resume"])
+    found = analyse(questions[done:], player.engine, player.search)
+    for _ in track(records.append(path, mark, (_cut(record, top) for record in found)), len(questions) - done, "positions"):
+        pass
+    print(f"{path}: {len(questions)} positions, {len(questions) - done} of them new")
 
 
 def _questions(config: dict[str, Any]) -> list[Any]:

@@ -16,8 +16,8 @@ _MOST = 5
 def draw(board: ArrayLike) -> str:
     """The board from the side on roll: ``X`` (slot 1) moves to its home at the lower right, ``O`` (slot 0) is the other side.
 
-    Points carry the numbers of the side on roll; stacks above five show their height, and so does the bar. Raises
-    RaccoonError for an illegal board.
+    Points carry the numbers of the side on roll; stacks above five show their height, and so does the bar. ``[1]``
+    is the cube, centred. Raises RaccoonError for an illegal board.
     """
     array = as_board(board)
     check(array[None])
@@ -28,7 +28,7 @@ def draw(board: ArrayLike) -> str:
     middle = " ".join(part for part in (f"O {other[24]}" if other[24] else "", f"X {mine[24]}" if mine[24] else "") if part)
     lines = [f"O: {theirs} pips, {15 - sum(other)} off", _edge([f"{point:^3}" for point in top])]
     lines += [_line(points, top, height) for height in range(_MOST)]
-    lines.append("|" + (f"bar: {middle}" if middle else "").center(39) + "|")
+    lines.append("|" + (f"bar: {middle}" if middle else "").center(39) + "| [1]")
     lines += [_line(points, bottom, height) for height in reversed(range(_MOST))]
     lines += [_edge([f"{point:^3}" for point in bottom]), f"X: {ours} pips, {15 - sum(mine)} off, on roll"]
     return "\n".join(lines)

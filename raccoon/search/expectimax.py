@@ -257,7 +257,7 @@ class Expectimax:
 def _bumped(
     static: NDArray[np.float64], values: NDArray[np.float64], survivors: NDArray[np.bool_], offsets: NDArray[np.int64], bump: float
 ) -> NDArray[np.bool_]:
-    """``bool[M]``: candidates not searched yet, at most ``bump`` points behind the static leader of a row where the search prefers another."""
+    """``bool[M]``: candidates not searched yet, within ``bump`` points of the static leader of a row where search prefers another."""
     counts = np.diff(offsets)
     leader, _ = keep_best(static, offsets, 1)
     deepest, _ = keep_best(np.where(survivors, values, -np.inf), offsets, 1)
