@@ -121,9 +121,8 @@ def _interrupts(run: Any) -> Iterator[None]:
 
 
 def _tell(error: BaseException, where: str = "") -> None:
-    from omegaconf.errors import OmegaConfBaseException
-
     from hydra.errors import OverrideParseException
+    from omegaconf.errors import OmegaConfBaseException
 
     from raccoon.contracts import RaccoonError
 

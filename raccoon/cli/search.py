@@ -98,7 +98,7 @@ def _page(question: Any, record: dict[str, Any], player: str, diagram: bool) -> 
     """The board and the table."""
     from raccoon.env.diagram import draw
 
-    dice = "before the roll" if record["dice"] is None else f"to play {record['dice'][0]}-{record['dice'][1]}"
+    dice = "before the roll" if record["dice"] is None else "to play {}-{}".format(*sorted(record["dice"], reverse=True))
     lines = [f"{record['position']}, {dice} ({player})"]
     if diagram:
         lines += ["", draw(question.board), ""]

@@ -1,11 +1,6 @@
-"""Analysis records against the search itself; reading questions; the program; the diagram."""
+"""Analysis records against the search itself; reading questions."""
 
 from __future__ import annotations
-
-import json
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,14 +10,12 @@ from raccoon.engine.gnubg import GnubgEngine
 from raccoon.engine.random import RandomEngine
 from raccoon.env.board import START
 from raccoon.env.codec import from_position_id, position_id
-from raccoon.env.diagram import draw
 from raccoon.env.movegen import enumerate_turns
 from raccoon.env.notation import parse_turn
 from raccoon.search import Expectimax, Filter, StaticSearch, equities
 from raccoon.search.analysis import Question, analyse, read_dice, read_question
 from raccoon.search.rollout import Rollout
 
-ROOT = Path(__file__).parents[2]
 GNUBG = GnubgEngine(0)
 XGID = "XGID=-aa---EBB---dDa--c-e----B-:0:0:1:16:0:0:3:0:8"
 
@@ -128,66 +121,3 @@ def test_questions_are_read() -> None:
     for bad in ("4HPwATDgc/ABM", "!!!!!!!!!!!!!!", 12, None, "XGID=a:b"):
         with pytest.raises(ValueError, match=r"position|Position ID|XGID"):
             read_question(bad)
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(ROOT / "search.py"), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-def test_the_program(tmp_path: Path) -> None:
-    file = tmp_path / "ids.txt"
-    file.write_text(f"# two positions\n4HPwATDgc/ABMA 31\n\n{XGID}\n")
-    done = run(f"file={file}", "player=gnubg0", "json=true", "top=2")
-    assert done.returncode == 0, done.stderr
-    records = json.loads(done.stdout)
-    assert [record["position"] for record in records] == ["4HPwATDgc/ABMA", "4HPkASjg2+ABMA"]
-    assert [len(record["candidates"]) for record in records] == [2, 2]
-    assert records[0]["candidates"][0]["move"] == "8/5 6/5"
-    page = run("position=4HPwATDgc/ABMA", "dice=[3,1]", "player=gnubg0")
-    assert page.returncode == 0, page.stderr
-    assert "  1 8/5 6/5" in page.stdout
-    assert "X: 167 pips, 0 off, on roll" in page.stdout
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((), "position: give one"),
-        (("position=4HPwATDgc/ABM",), "4HPwATDgc/ABM"),
-        (("position=4HPwATDgc/ABMA", "dice=[7,1]"), "dice"),
-        (("position=4HPwATDgc/ABMA", "top=0"), "top=0"),
-        (("file=nowhere.txt",), "file=nowhere.txt: cannot be read"),
-        (("position=4HPwATDgc/ABMA", "search=expectimax", "search.ply=9"), "search.ply=9"),
-    ],
-)
-def test_bad_questions_are_one_line(arguments: tuple[str, ...], message: str) -> None:
-    done = run("player=gnubg0", *arguments)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.startswith("error: ")
-    assert message in done.stderr
-
-
-def test_the_line_of_a_bad_id_is_named(tmp_path: Path) -> None:
-    file = tmp_path / "ids.txt"
-    file.write_text("4HPwATDgc/ABMA 31\nnonsense\n")
-    done = run("player=gnubg0", f"file={file}")
-    assert done.returncode == 2
-    assert f"{file}, line 2" in done.stderr
-
-
-def test_the_diagram() -> None:
-    lines = draw(START).splitlines()
-    assert lines[1] == "+13 14 15 16 17 18 -+-19 20 21 22 23 24 +"
-    assert lines[2] == "| X           O     |  O              X |"
-    assert lines[-2] == "+12 11 10  9  8  7 -+- 6  5  4  3  2  1 +"
-    assert sum(line.count("X") for line in lines[2:-2]) == sum(line.count("O") for line in lines[2:-2]) == 15
-    tall = from_position_id("4HPwATDgc/ABMA").copy()
-    tall[1] = 0
-    tall[1, 5], tall[1, 24] = 13, 2
-    text = draw(tall)
-    assert "13" in text.splitlines()[7 + 1]
-    assert "bar: X 2" in text
-    with pytest.raises(RaccoonError):
-        draw(np.full((2, 25), 2, np.int8))
