@@ -41,6 +41,7 @@ _EXAMPLES = {
 }
 _PROGRAM = {"generate": "python -m raccoon.cli.generate"}
 _HIDDEN = ("debug/",)
+_GLUE = "\u00a0"  # no line ends between an option and its provider
 _LACKS = {"search": {"debug", "executor", "experiment", "sweep"}}  # groups that every other command line has
 
 
@@ -55,10 +56,11 @@ def text(kind: str) -> str:
         if group.startswith(_HIDDEN) or group.split("/")[0] in elsewhere:
             continue
         marked = [
-            f"{option}{'*' if chosen.get(group) == option else ''}{'' if provider == 'raccoon' else f' [{provider}]'}"
+            f"{option}{'*' if chosen.get(group) == option else ''}{'' if provider == 'raccoon' else f'{_GLUE}[{provider}]'}"
             for option, provider in options.items()
         ]
-        lines += textwrap.wrap(", ".join(marked), 120, initial_indent=f"  {group:<16} ", subsequent_indent=" " * 19)
+        wrapped = textwrap.wrap(", ".join(marked), 120, initial_indent=f"  {group:<16} ", subsequent_indent=" " * 19)
+        lines += [line.replace(_GLUE, " ") for line in wrapped]
     lines += ["", "Examples:", *(f"  {program} {example}" for example in _EXAMPLES.get(kind, ()))]
     if kind == "search":
         lines += ["", *_search_keys(), "  --cfg job          print the composed config and stop"]
