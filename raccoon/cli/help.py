@@ -59,7 +59,9 @@ def text(kind: str) -> str:
             f"{option}{'*' if chosen.get(group) == option else ''}{'' if provider == 'raccoon' else f'{_GLUE}[{provider}]'}"
             for option, provider in options.items()
         ]
-        wrapped = textwrap.wrap(", ".join(marked), 120, initial_indent=f"  {group:<16} ", subsequent_indent=" " * 19)
+        wrapped = textwrap.wrap(
+            ", ".join(marked), 120, initial_indent=f"  {group:<16} ", subsequent_indent=" " * 19, break_on_hyphens=False
+        )
         lines += [line.replace(_GLUE, " ") for line in wrapped]
     lines += ["", "Examples:", *(f"  {program} {example}" for example in _EXAMPLES.get(kind, ()))]
     if kind == "search":
