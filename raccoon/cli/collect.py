@@ -1,4 +1,4 @@
-"""``python -m raccoon.cli.collect SWEEP OUT``: one table and plot of the bgsage_pr runs in a sweep's folder, written to OUT."""
+"""``python -m raccoon.cli.collect SWEEP [OUT]``: one table and plot of the bgsage_pr runs in a sweep's folder, in OUT (SWEEP/summary)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ __all__ = ["main", "run"]
 
 def run(arguments: Sequence[str]) -> str:
     """Do what the arguments say and return the text to print. Raises RaccoonError."""
-    if len(arguments) != 2 or arguments[0].startswith("-"):
+    if len(arguments) not in (1, 2) or any(argument.startswith("-") for argument in arguments):
         raise RaccoonError(f"usage: {(__doc__ or '').strip()}")
     from raccoon.eval import report
     from raccoon.eval.collect import collect
 
-    source, target = map(Path, arguments)
+    source = Path(arguments[0])
+    target = Path(arguments[1]) if len(arguments) == 2 else source / "summary"
     report.check_free(target)
     result = collect(source)
     report.write(result, target)

@@ -61,12 +61,16 @@ class FilterRecall(Settings):
         result = Report(self.name, judge.name, None, seed, 0.0)
         sources = [key.removeprefix("ranks.") for key in parts[0] if key.startswith("ranks.")]
         curves: dict[str, list[float]] = {}
+        plays = np.concatenate([part["plays"] for part in parts])
+        kept = {k: round(float(np.minimum(plays, k).mean()), 2) for k in self.ks}
         rows: list[Mapping[str, Any]] = []
         for source in sources:
             ranks = np.concatenate([part[f"ranks.{source}"] for part in parts])
             for column, best in enumerate(("static", f"{self.ply}-ply")):
                 found = {k: stats.proportion_ci(int((ranks[:, column] < k).sum()), len(ranks)) for k in self.ks}
-                rows += [{"source": source, "best play by": best, "k": k, "recall": figure} for k, figure in found.items()]
+                rows += [
+                    {"source": source, "best play by": best, "k": k, "candidates": kept[k], "recall": figure} for k, figure in found.items()
+                ]
                 result.figures.update({f"{source}.top{k}_{best}": figure for k, figure in found.items()})
                 curves[f"{source}, {best}"] = [figure.value for figure in found.values()]
         result.tables["Recall"] = rows
@@ -79,7 +83,6 @@ class FilterRecall(Settings):
             }
             for source in sources
         ]
-        plays = np.concatenate([part["plays"] for part in parts])
         result.notes = [f"{decisions:,} decisions with {plays.mean():.1f} plays each on average; {(plays == 1).mean():.1%} have one."]
         if "policy" not in sources:
             result.notes.append(f"{judge.name} has no policy head, so the policy source is left out.")

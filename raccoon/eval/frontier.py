@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from raccoon.contracts import Report
+from raccoon.contracts import Figure, Report
 from raccoon.eval import plots
 from raccoon.eval.pr_table import PRTable
 
@@ -22,7 +22,7 @@ class Frontier(PRTable):
     name = "frontier"
 
     def conclude(self, result: Report, names: list[str]) -> None:
-        """Adds the two tables, the plot and the figures ``seconds_over_reference`` and ``pr_difference`` of the fastest."""
+        """Adds the two tables, the plot and, where a player holds the level, the figure ``seconds_over_reference`` of the fastest."""
         figures = result.figures
         seconds = {name: figures[f"{name}.seconds_per_decision"].value for name in names}
         level = {name: figures[f"{name}.pr"] for name in names}
@@ -48,6 +48,7 @@ class Frontier(PRTable):
         ]
         result.tables[f"Not worse than {self.reference}, fastest first"] = rows
         if rows:
+            result.figures["seconds_over_reference"] = Figure(rows[0][f"times {self.reference}"])
             result.notes.append(
                 f"Fastest player that is not worse than {self.reference} (the 95% interval of its paired difference reaches 0 or below): "
                 f"{rows[0]['player']}, {rows[0][f'times {self.reference}']:.3g} times its seconds per decision."

@@ -144,8 +144,8 @@ class Expectimax:
     ``opponent``, ``replies``, ``prune``, ``shortlist``, ``batch``: see ``Tree``. ``gate``: rows whose best static value
     leads the second by more than so many points are not searched (null: all are). ``bump``: where the search bumps the static
     leader from the first place, candidates that the filter left out and that are at most so many points behind it by static
-    value are searched as well (null: never). ``levels``: how many candidates, the
-    best of the level before, go on to ply 2 and 3 (null: all that the filter keeps go straight to ``ply``).
+    value are searched as well (null: never; not with a ``prune`` filter, which has no static values of those). ``levels``: how
+    many candidates, the best of the level before, go on to ply 2 and 3 (null: all that the filter keeps go straight to ``ply``).
     Only candidates searched to the same depth are compared; finished ones are exact at every depth. A row with one
     candidate left keeps its static values. Raises RaccoonError naming a key of ``search.`` that cannot be.
     """
@@ -175,6 +175,11 @@ class Expectimax:
         if filter is not None and not isinstance(filter, Filter):
             raise RaccoonError(f"search.filter={filter!r}: give a filter, an option of search/filter")
         self.filter = Filter() if filter is None else filter
+        if bump is not None and self.filter.source == "prune":
+            raise RaccoonError(
+                f"search.bump={bump!r}: compares static values, and search.filter.source=prune leaves those of dropped plays to "
+                "another engine; choose the value, policy or union filter, or search.bump=null"
+            )
         self.opponent: Opponent = opponent
         self.replies = whole("search.replies", replies, 1)
         self.gate = None if gate is None else float(gate)

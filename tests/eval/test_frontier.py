@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from raccoon.cli.collect import run
 from raccoon.contracts import RaccoonError
 from raccoon.eval import report
 from raccoon.eval.benchmark import load
@@ -36,6 +37,9 @@ def test_the_frontier(tmp_path: Path) -> None:
     assert result.figures["random.pr_difference"].value == pytest.approx(difference)
     holds = [row["player"] for row in result.tables["Not worse than gnubg0-1ply, fastest first"]]
     assert "random" not in holds
+    over = {row["player"]: row["times gnubg0-1ply"] for row in result.tables["Not worse than gnubg0-1ply, fastest first"]}
+    fastest = result.figures.get("seconds_over_reference")
+    assert (fastest is None and not over) or (fastest is not None and fastest.value == min(over.values()))
     for row in result.tables["Best trades"]:
         assert row["s/decision"] == result.figures[f"{row['player']}.seconds_per_decision"].value
     report.write(result, tmp_path)
@@ -68,10 +72,16 @@ def test_bad_samples_are_named(settings: dict[str, Any]) -> None:
         BGSagePR(HERE, **settings)
 
 
+@pytest.mark.parametrize("arguments", [[], ["--fast"], ["one", "two", "three"]])
+def test_collect_says_how_it_is_used(arguments: list[str]) -> None:
+    with pytest.raises(RaccoonError, match=r"usage: .*SWEEP \[OUT\]"):
+        run(arguments)
+
+
 def test_a_sweep_is_collected(tmp_path: Path) -> None:
     for number, player in enumerate((RANDOM, GNUBG, ONE_PLY)):
         folder = tmp_path / "sweep" / str(number)
-        report.write(BGSagePR(HERE, sample=60, compare=None, bootstrap=100).run(player, None, folder, 1), folder)
+        report.write(BGSagePR(HERE, sample=30, compare=None, bootstrap=100).run(player, None, folder, 1), folder)
     result = collect(tmp_path / "sweep", replicates=200)
     rows = {row["job"]: row for row in result.tables["Sweep"]}
     lowest = min(rows.values(), key=lambda row: row["PR"].value)
@@ -79,11 +89,15 @@ def test_a_sweep_is_collected(tmp_path: Path) -> None:
     assert rows["0"]["minus lowest"].lo > 0
     assert [row["chosen"] for row in rows.values()].count("yes") == 1
     assert rows["0"]["chosen"] == ""
-    report.write(result, tmp_path / "out")
-    assert (tmp_path / "out" / "sweep.png").exists()
+    printed = run([str(tmp_path / "sweep")])
+    assert printed.endswith(str(tmp_path / "sweep" / "summary" / "report.md"))
+    run([str(tmp_path / "sweep"), str(tmp_path / "out")])  # the summary itself is no job
+    for name in ("report.md", "sweep.csv", "sweep.png"):
+        assert (tmp_path / "out" / name).exists()
+    assert report.read(tmp_path / "out").tables["Sweep"] == report.read(tmp_path / "sweep" / "summary").tables["Sweep"]
     with pytest.raises(RaccoonError, match="holds 0 finished"):
         collect(tmp_path / "out")
     other = tmp_path / "sweep" / "3"
-    report.write(BGSagePR(HERE, sample=61, compare=None, bootstrap=100).run(GNUBG, None, other, 1), other)
+    report.write(BGSagePR(HERE, sample=31, compare=None, bootstrap=100).run(GNUBG, None, other, 1), other)
     with pytest.raises(RaccoonError, match="other decisions"):
         collect(tmp_path / "sweep")

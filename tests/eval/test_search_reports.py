@@ -58,6 +58,8 @@ def test_recall(tmp_path: Path) -> None:
     assert result.figures["value.top1_static"].value == result.figures["prune.top1_static"].value == 1
     assert result.figures["value.top1_1-ply"].value < result.figures["value.top4_1-ply"].value <= 1
     assert "policy.top1_static" not in result.figures
+    candidates = [row["candidates"] for row in result.tables["Recall"] if row["source"] == "value" and row["best play by"] == "static"]
+    assert candidates[0] == 1 < candidates[1] < 4 < candidates[2]
     other = FilterRecall(HERE, prune=RANDOM, games=1, ks=(1, 4, 400)).run(GNUBG, None, tmp_path / "other", 1)
     assert other.figures["prune.top1_static"].value < 0.5
     assert other.figures["prune.top400_static"].value == 1

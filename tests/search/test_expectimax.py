@@ -318,6 +318,7 @@ def test_a_pruning_engine_shortlists_for_the_other():
         ({"opponent": "kind"}, "search.opponent"),
         ({"gate": -0.1}, "search.gate"),
         ({"bump": True}, "search.bump"),
+        ({"bump": 0.1, "filter": Filter("prune", engine=RANDOM)}, "search.bump"),
         ({"replies": 0}, "search.replies"),
         ({"levels": [3]}, "search.levels"),
         ({"ply": 2, "levels": [0]}, r"search.levels\[0\]"),
