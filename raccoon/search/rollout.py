@@ -1,7 +1,7 @@
 """Variance-reduced rollouts: play a position out many times with the luck of the dice taken out.
 
 Trials of all positions run in lock step. Dice depend on (seed, trial, roll number) alone, so every candidate meets the
-same ones; the first roll is stratified: each block of 36 trials shows all 36 outcomes once. At every roll the luck
+same ones; the first two rolls are stratified (see ``rollout_dice``). At every roll the luck
 ``h(roll) - mean of h`` is subtracted, ``h`` being what the rolling engine thinks after its best static play: its mean is
 exactly zero whatever the engine, so the average stays right and its spread falls. A trial ends with the game, or after
 ``truncate`` half-moves with the engine's own view of the board. (As in GNU Backgammon; XG calls truncated ones Roller.)
@@ -25,13 +25,12 @@ from raccoon.env.board import terminal_points, unfinished
 from raccoon.env.codec import from_position_id, unique_boards
 from raccoon.env.movegen import ROLLS, afterstates_all_rolls, enumerate_turns
 from raccoon.executor import Executor, run_shards
-from raccoon.rng import hash64
 from raccoon.search.filters import Filter, keep_best
 from raccoon.search.lookahead import StaticSearch, enumerate_leaves, leaf_values
+from raccoon.search.rollout_dice import BLOCK, trial_dice
 
 __all__ = ["Rollout", "RolloutResult", "run_rollouts"]
 
-BLOCK = 36
 _FLIP = [3, 4, 5, 0, 1, 2]
 _INDEX = np.zeros((7, 7), np.int64)
 _INDEX[ROLLS[:, 0], ROLLS[:, 1]] = _INDEX[ROLLS[:, 1], ROLLS[:, 0]] = np.arange(len(ROLLS))
@@ -56,7 +55,8 @@ class Rollout:
 
     ``search`` picks the plays of the trials (null: static). ``filter`` says which candidates of a decision are rolled out.
     ``stop_se``: a position rests when the standard error of its equity is below so many points, looked at after every 36
-    trials from the second 36 on (null: never). ``luck``: false leaves the luck in. ``seed`` of the dice; ``batch``: boards
+    trials from the second 36 on (null: never). ``luck``: false leaves the luck in. ``stratify``: share the first two
+    rolls out evenly, which wants a multiple of 36 trials (false: any number from 2). ``seed`` of the dice; ``batch``: boards
     at a time, about (it changes nothing but memory). Raises RaccoonError naming a key of ``search.``.
     """
 
@@ -68,13 +68,16 @@ class Rollout:
         filter: Filter | None = None,
         stop_se: float | None = None,
         luck: bool = True,
+        stratify: bool = True,
         seed: int = 1,
         batch: int = 2048,
         name: str | None = None,
     ) -> None:
-        self.trials = whole("search.trials", trials, BLOCK)
-        if trials % BLOCK:
-            raise RaccoonError(f"search.trials={trials}: give a multiple of {BLOCK}, so that first rolls are shared out evenly")
+        if not isinstance(stratify, bool):
+            raise RaccoonError(f"search.stratify={stratify!r}: give true or false")
+        self.trials = whole("search.trials", trials, 2)
+        if stratify and trials % BLOCK:
+            raise RaccoonError(f"search.trials={trials}: give a multiple of {BLOCK}, or search.stratify=false")
         self.truncate = None if truncate is None else whole("search.truncate", truncate, 1)
         if stop_se is not None and (isinstance(stop_se, bool) or not isinstance(stop_se, int | float) or not stop_se > 0):
             raise RaccoonError(f"search.stop_se={stop_se!r}: give points above 0, or null")
@@ -82,7 +85,7 @@ class Rollout:
             raise RaccoonError(f"search.luck={luck!r}: give true or false")
         self.search: Search = StaticSearch() if search is None else search
         self.filter = Filter("value", 3, 0.12) if filter is None else filter
-        self.stop_se, self.luck = stop_se, luck
+        self.stop_se, self.luck, self.stratify = stop_se, luck, stratify
         self.seed, self.batch = whole("search.seed", seed, 0), whole("search.batch", batch, BLOCK)
         self.name = name or f"rollout{trials}" + ("" if truncate is None else f"t{truncate}")
 
@@ -105,7 +108,7 @@ class Rollout:
         sums, squares = np.zeros((len(array), width + 1)), np.zeros((len(array), width + 1))
         trials, cut = np.zeros(len(array), np.int64), np.zeros(len(array))
         resting = np.zeros(len(array), bool)
-        for block in range(self.trials // BLOCK):
+        for block in range(-(-self.trials // BLOCK)):
             going = np.flatnonzero(~resting)
             for start in range(0, len(going), max(1, self.batch // BLOCK)):
                 rows = going[start : start + max(1, self.batch // BLOCK)]
@@ -114,7 +117,7 @@ class Rollout:
                 found = np.concatenate([payoff, points], axis=2)
                 sums[rows] += found.sum(axis=1)
                 squares[rows] += (found**2).sum(axis=1)
-                trials[rows] += BLOCK
+                trials[rows] += payoff.shape[1]
                 cut[rows] += truncated
             if self.stop_se is not None and block:
                 resting = _errors(sums, squares, trials)[:, -1] < self.stop_se
@@ -124,13 +127,14 @@ class Rollout:
         return RolloutResult(mean[:, -1], error[:, -1], probs, probs_se, trials, cut / trials)
 
     def _block(self, boards: Boards, block: int, engine: Engine, width: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """``(payoff float64[N, 36, width], truncated float64[N])`` of one block of trials, luck taken out, to the side on roll."""
-        games = len(boards) * BLOCK
-        trial = np.tile(np.arange(block * BLOCK, (block + 1) * BLOCK), len(boards))
-        now, mine = np.repeat(boards, BLOCK, axis=0), np.ones(games, bool)  # mine: the original side is on roll
+        """``(payoff float64[N, T, width], truncated float64[N])`` of a block of T <= 36 trials, luck taken out, to the side on roll."""
+        size = min(BLOCK, self.trials - block * BLOCK)
+        games = len(boards) * size
+        trial = np.tile(block * BLOCK + np.arange(size), len(boards))
+        now, mine = np.repeat(boards, size, axis=0), np.ones(games, bool)  # mine: the original side is on roll
         payoff, alive = np.zeros((games, width)), np.arange(games)
         for step in range(10_000 if self.truncate is None else self.truncate):
-            dice = self._dice(trial[alive], step)
+            dice = trial_dice(self.seed, trial[alive], step, self.stratify)
             children, luck = self._step(now[alive], dice, engine, width)
             if self.luck:
                 payoff[alive] -= _seen(luck, mine[alive])
@@ -148,17 +152,7 @@ class Rollout:
             payoff[alive] += _seen(_view(now[alive], engine, width), mine[alive])
         left = np.zeros(games)
         left[alive] = 1.0
-        return payoff.reshape(len(boards), BLOCK, width), left.reshape(len(boards), BLOCK).sum(axis=1)
-
-    def _dice(self, trial: NDArray[np.int64], step: int) -> NDArray[np.int8]:
-        if step == 0:
-            blocks, inverse = np.unique(trial // BLOCK, return_inverse=True)
-            order = np.argsort(hash64(self.seed, "rollout first roll", blocks[:, None], np.arange(BLOCK)[None]), axis=1, kind="stable")
-            outcome = order[inverse, trial % BLOCK]
-        else:
-            hashes = hash64(self.seed, "rollout", trial, np.full(len(trial), step)) >> np.uint64(32)
-            outcome = (hashes * np.uint64(36) >> np.uint64(32)).astype(np.int64)
-        return np.stack([outcome // 6 + 1, outcome % 6 + 1], axis=1).astype(np.int8)
+        return payoff.reshape(len(boards), size, width), left.reshape(len(boards), size).sum(axis=1)
 
     def _step(self, boards: Boards, dice: NDArray[np.int8], engine: Engine, width: int) -> tuple[Boards, NDArray[np.float64]]:
         """``(children int8[K, 2, 25], luck float64[K, width])`` of one roll each, luck to the mover."""

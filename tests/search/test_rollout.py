@@ -14,7 +14,7 @@ from raccoon.env.board import START
 from raccoon.env.codec import position_id
 from raccoon.env.movegen import enumerate_turns
 from raccoon.executor import ProcessExecutor
-from raccoon.search import Expectimax, Filter, equities
+from raccoon.search import Expectimax, Filter, StaticSearch, equities
 from raccoon.search.rollout import Rollout, run_rollouts
 
 GNUBG = GnubgEngine(0)
@@ -69,6 +69,43 @@ def test_a_perfect_engine_leaves_no_spread() -> None:
     assert plain.se.max() > 0.1
 
 
+@pytest.mark.parametrize("luck", [True, False])
+@pytest.mark.parametrize(("engine", "boards"), [(GNUBG, bearoffs(3, seed=5)), (RandomEngine(2), START[None])], ids=["chances", "scalar"])
+def test_1296_trials_of_two_half_moves_are_the_exact_expectation(engine, boards, luck) -> None:
+    found = Rollout(1296, 2, luck=luck).roll(boards, engine)
+    np.testing.assert_allclose(found.equity, equities(boards, 2, engine), atol=1e-6)
+
+
+class Perfect:
+    """Plays by the tables, whatever engine it is given."""
+
+    name = "perfect"
+
+    def values(self, turns, engine):
+        return StaticSearch().values(turns, TABLES)
+
+
+def test_a_bad_judge_of_luck_still_finds_the_truth() -> None:
+    boards = bearoffs(8, seed=5)
+    exact = TABLES.points(boards)
+    open_ones = np.abs(exact) < 0.99
+    assert open_ones.sum() >= 4
+    found = Rollout(36 * 20, None, search=Perfect()).roll(boards, Noisy())
+    assert (np.abs(found.equity - exact) < 4 * found.se + 1e-6).all()
+    assert (np.abs(found.probs6 - TABLES.probs6(boards)) < 4 * found.probs_se + 1e-6).all()
+    assert (found.se[open_ones] > 0).all()
+    plain = Rollout(36 * 20, None, search=Perfect(), luck=False).roll(boards, Noisy())
+    assert found.se[open_ones].mean() < 0.8 * plain.se[open_ones].mean()
+
+
+def test_gnubg_finds_the_truth_with_little_spread() -> None:
+    boards = bearoffs(6, seed=5)
+    exact = TABLES.points(boards)
+    found, plain = (Rollout(72, None, luck=luck).roll(boards, GNUBG) for luck in (True, False))
+    assert (np.abs(found.equity - exact) < 4 * found.se + 5e-3).all()  # its tables are rounded
+    assert found.se.mean() < 0.25 * plain.se.mean()
+
+
 def test_a_bad_judge_of_luck_leaves_the_mean_where_it_was() -> None:
     boards = bearoffs(4, seed=5)
     with_luck, without = (Rollout(36 * 60, None, luck=luck).roll(boards, Noisy()) for luck in (True, False))
@@ -99,15 +136,29 @@ def test_it_stops_at_a_standard_error() -> None:
     assert found.trials.min() < 36 * 20
 
 
-def test_first_rolls_are_shared_out_evenly() -> None:
-    rollout = Rollout(72)
-    dice = rollout._dice(np.arange(72), 0)
-    for block in (dice[:36], dice[36:]):
-        assert len({tuple(pair) for pair in block.tolist()}) == 36
-    assert (dice[:36] != dice[36:]).any()
-    later = rollout._dice(np.arange(20_000), 3)
-    counts = np.bincount((later[:, 0] - 1) * 6 + later[:, 1] - 1, minlength=36)
-    assert np.abs(counts - 20_000 / 36).max() < 5 * np.sqrt(20_000 / 36)
+def test_candidates_meet_the_same_dice() -> None:
+    boards = np.zeros((2, 2, 25), np.int8)
+    boards[:, 0, [1, 3, 4]] = 1
+    for board, points in zip(boards, ([2, 2, 4, 5], [2, 3, 3, 5]), strict=True):  # two plays of one turn, nearly as good
+        np.add.at(board[1], points, 1)
+    rolled = [Rollout(36, None, luck=False, seed=seed).roll(boards, TABLES).equity for seed in range(24)]
+    pairs = np.array(rolled)
+    assert (pairs[:, 0] != pairs[:, 1]).any()
+    common = (pairs[:, 0] - pairs[:, 1]).std()
+    assert common < 0.7 * (pairs[:-1, 0] - pairs[1:, 1]).std()
+    same = Rollout(36, None, luck=False).roll(np.repeat(boards[:1], 3, axis=0), TABLES).equity
+    assert (same == same[0]).all()
+
+
+def test_any_number_of_trials_without_strata() -> None:
+    boards = bearoffs(4, seed=5)
+    found = Rollout(50, None, stratify=False).roll(boards, Noisy())
+    assert (found.trials == 50).all()
+    np.testing.assert_array_equal(found.equity, Rollout(50, None, stratify=False, batch=36).roll(boards, Noisy()).equity)
+    plain = Rollout(50, 1, stratify=False, luck=False).roll(boards, TABLES)
+    assert (np.abs(plain.equity - TABLES.points(boards)) < 4 * plain.se + 1e-6).all()
+    assert plain.se.max() > 0.05
+    assert (Rollout(50, None, stratify=False, stop_se=10.0).roll(boards, Noisy()).trials == 50).all()  # never on 36 alone
 
 
 def test_as_a_search() -> None:
@@ -153,6 +204,8 @@ def test_shards_give_the_same(tmp_path) -> None:
         ({"truncate": 0}, "search.truncate"),
         ({"stop_se": 0}, "search.stop_se"),
         ({"luck": "on"}, "search.luck"),
+        ({"stratify": 1}, "search.stratify"),
+        ({"trials": 1, "stratify": False}, "search.trials"),
         ({"seed": -1}, "search.seed"),
         ({"batch": 1}, "search.batch"),
     ],
