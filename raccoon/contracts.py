@@ -27,6 +27,7 @@ __all__ = [
     "OUTCOME_POINTS",
     "OWNED",
     "Boards",
+    "CubeRules",
     "Cubes",
     "Engine",
     "Evaluator",
@@ -56,20 +57,61 @@ class RaccoonError(ValueError):
 
 
 @dataclass(frozen=True)
+class CubeRules:
+    """How the cube is played. ``jacoby`` (money): gammons count one point while the cube is centred. ``beavers`` (money): who
+    is doubled may redouble at once and keep the cube. ``cap``: the highest value that the cube is turned to."""
+
+    jacoby: bool = False
+    beavers: bool = False
+    cap: int = 1024
+
+
+@dataclass(frozen=True)
 class Cubes:
-    """Cube of each row, seen from the side on roll: ``value int32[N]``, ``owner int8[N]`` (CENTRED, OWNED, OPPONENT)."""
+    """Cube of each row, seen from the side on roll: ``value int32[N]``, ``owner int8[N]`` (CENTRED, OWNED, OPPONENT).
+
+    ``rules``: None where no cube is in play (cubeless games; value and owner are then only carried along). Match play:
+    ``away int16[N, 2]``, the points that the side on roll and the other side still need, and ``crawford bool[N]``; None in
+    money games.
+    """
 
     value: NDArray[np.int32]
     owner: NDArray[np.int8]
+    rules: CubeRules | None = None
+    away: NDArray[np.int16] | None = None
+    crawford: NDArray[np.bool_] | None = None
+
+    def __len__(self) -> int:
+        return len(self.value)
 
     @classmethod
-    def centred(cls, n: int) -> Cubes:
-        """``n`` centred cubes at 1."""
-        return cls(np.ones(n, np.int32), np.zeros(n, np.int8))
+    def centred(cls, n: int, rules: CubeRules | None = None) -> Cubes:
+        """``n`` centred cubes at 1, of money games."""
+        return cls(np.ones(n, np.int32), np.zeros(n, np.int8), rules)
 
-    def take(self, rows: NDArray[Any]) -> Cubes:
-        """The cubes of the given rows (index array or mask)."""
-        return Cubes(self.value[rows], self.owner[rows])
+    def take(self, rows: Any) -> Cubes:
+        """The cubes of the given rows (index array, mask or slice)."""
+        away = None if self.away is None else self.away[rows]
+        crawford = None if self.crawford is None else self.crawford[rows]
+        return Cubes(self.value[rows], self.owner[rows], self.rules, away, crawford)
+
+    def under(self, rules: CubeRules | None) -> Cubes:
+        """The same cubes under other rules."""
+        return Cubes(self.value, self.owner, rules, self.away, self.crawford)
+
+    def flipped(self) -> Cubes:
+        """The same cubes seen by the other side, when it is on roll."""
+        return Cubes(self.value, -self.owner, self.rules, None if self.away is None else self.away[:, ::-1], self.crawford)
+
+    def may_double(self) -> NDArray[np.bool_]:
+        """``bool[N]``: may the side on roll double? Not without a cube in play, beyond the cap, with the other side's cube, in a
+        Crawford game, or (match play) when a plain win at the present cube is enough for the match."""
+        if self.rules is None:
+            return np.zeros(len(self), bool)
+        allowed = (self.owner != OPPONENT) & (2 * self.value <= self.rules.cap)
+        if self.away is not None:
+            allowed &= self.value < self.away[:, 0]
+        return allowed if self.crawford is None else allowed & ~self.crawford
 
 
 @dataclass(frozen=True)
@@ -144,11 +186,15 @@ class Player(Protocol):
         ...
 
     def double(self, boards: Boards, cubes: Cubes) -> NDArray[np.bool_]:
-        """``bool[N]``: pre-roll, side on roll: double now?"""
+        """``bool[N]``: pre-roll, side on roll: double now? Asked only where ``cubes.may_double()``."""
         ...
 
     def take(self, boards: Boards, cubes: Cubes) -> NDArray[np.bool_]:
-        """``bool[N]``: the doubler is on roll on ``boards`` (slot 1); does its opponent, this player, take?"""
+        """``bool[N]``: the doubler is on roll on ``boards`` (slot 1); does its opponent, this player, take?
+
+        ``cubes`` are the doubler's before it doubled. A player that can beaver has ``beaver(boards, cubes) -> bool[N]`` as
+        well, asked the same way after a take under rules with beavers.
+        """
         ...
 
 

@@ -54,8 +54,9 @@ def slice_turns(turns: Turns, start: int, stop: int) -> Turns:
     """Rows ``start..stop-1`` of ``turns``, without copying the children."""
     low, high = int(turns.offsets[start]), int(turns.offsets[stop])
     rows = slice(start, stop)
-    cubes = Cubes(turns.cubes.value[rows], turns.cubes.owner[rows])
-    return Turns(turns.boards[rows], turns.dice[rows], cubes, turns.children[low:high], turns.offsets[start : stop + 1] - low)
+    return Turns(
+        turns.boards[rows], turns.dice[rows], turns.cubes.take(rows), turns.children[low:high], turns.offsets[start : stop + 1] - low
+    )
 
 
 def take_turns(turns: Turns, rows: NDArray[Any]) -> Turns:

@@ -1,14 +1,31 @@
-"""A player that puts an engine and a search together: it plays the child of the highest value."""
+"""A player that puts an engine, a search and a cube model together: it plays the child of the highest value."""
 
 from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.contracts import Boards, Cubes, Engine, RaccoonError, Search, Turns
+from raccoon.contracts import Boards, Cubes, Engine, RaccoonError, Search, SearchResult, Turns
+from raccoon.cube.janowski import CubeEquities
+from raccoon.cube.model import Janowski
 from raccoon.search.lookahead import StaticSearch
 
-__all__ = ["EnginePlayer", "best_children"]
+__all__ = ["CubefulSearch", "EnginePlayer", "best_children"]
+
+
+@runtime_checkable
+class CubefulSearch(Protocol):
+    """A ``Search`` that can play with a live cube."""
+
+    def cubeful(self, turns: Turns, engine: Engine, model: Janowski) -> SearchResult:
+        """As ``Search.values``: points per unit of the cube / 3, to the mover."""
+        ...
+
+    def cube_equities(self, boards: Boards, cubes: Cubes, engine: Engine, model: Janowski) -> CubeEquities:
+        """``(nd, dt, dp)`` of pre-roll boards to the side on roll; see ``Janowski.equities``."""
+        ...
 
 
 def best_children(values: NDArray[np.float64], full: NDArray[np.bool_], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -27,31 +44,73 @@ def best_children(values: NDArray[np.float64], full: NDArray[np.bool_], offsets:
 
 
 class EnginePlayer:
-    """Engine + search. The best child is taken over all children searched to full depth; ties go to the first child,
-    and children come in position-key order, so the choice is the same everywhere.
+    """Engine + search + cube model. The best child is taken over all children searched to full depth; ties go to the first
+    child, and children come in position-key order, so the choice is the same everywhere.
 
-    ``checkpoint`` is where configs put a path for the engine to refer to; it has no other effect. Games are played
-    without a cube: ``double`` is never, ``take`` always.
+    Where no cube is in play (``cubes.rules`` is None) plays are ranked by cubeless value. With a live cube the ``cube`` model
+    (None: Janowski's with the published indices) ranks plays, doubles and answers; it needs an engine that knows the outcome
+    distribution and a search that can read it. ``checkpoint`` is where configs put a path for the engine to refer to; it has
+    no other effect.
     """
 
-    def __init__(self, engine: Engine, search: Search | None = None, name: str | None = None, checkpoint: str | None = None) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        search: Search | None = None,
+        name: str | None = None,
+        checkpoint: str | None = None,
+        cube: Janowski | None = None,
+    ) -> None:
         self.engine = engine
         self.search: Search = StaticSearch() if search is None else search
         self.checkpoint = checkpoint
-        self.name = name or (engine.name if self.search.name == "static" else f"{engine.name}+{self.search.name}")
+        self.cube = Janowski() if cube is None else cube
+        self.name = name or (engine.name if self.search.name == "static" else f"{engine.name}+{self.search.name}") + self.cube.suffix
 
     def choose(self, turns: Turns) -> NDArray[np.int64]:
         """See ``Player.choose``. Raises RaccoonError naming the player when the values are unusable."""
-        result = self.search.values(turns, self.engine)
+        if turns.cubes.rules is None or self.cube.moves == "cubeless":
+            result = self.search.values(turns, self.engine)
+        else:
+            result = self._cubeful().cubeful(turns, self.engine, self.cube)
         try:
             return best_children(result.values, result.full, turns.offsets)
         except RaccoonError as error:
             raise RaccoonError(f"player {self.name}: {error}") from error
 
     def double(self, boards: Boards, cubes: Cubes) -> NDArray[np.bool_]:
-        """Never: this player plays without a cube."""
-        return np.zeros(len(boards), bool)
+        """When doubling is worth more than waiting, the other side answering as is best for it."""
+        allowed = cubes.may_double()
+        if not self.cube.turns or not allowed.any():
+            return np.zeros(len(boards), bool)
+        nd, dt, dp = self._equities(boards[allowed], cubes.take(allowed))
+        allowed[allowed] = np.minimum(dt, dp) > nd
+        return allowed
 
     def take(self, boards: Boards, cubes: Cubes) -> NDArray[np.bool_]:
-        """Always."""
-        return np.ones(len(boards), bool)
+        """When that costs less than dropping."""
+        if not self.cube.turns or cubes.rules is None or len(boards) == 0:
+            return np.ones(len(boards), bool)
+        _, dt, dp = self._equities(boards, cubes)
+        return dt < dp
+
+    def beaver(self, boards: Boards, cubes: Cubes) -> NDArray[np.bool_]:
+        """When the taker is the favourite with the cube on its side."""
+        if not self.cube.turns or cubes.rules is None or len(boards) == 0:
+            return np.zeros(len(boards), bool)
+        return self._equities(boards, cubes).dt < 0
+
+    def _equities(self, boards: Boards, cubes: Cubes) -> CubeEquities:
+        return self._cubeful().cube_equities(boards, cubes, self.engine, self.cube)
+
+    def _cubeful(self) -> CubefulSearch:
+        if not isinstance(self.search, CubefulSearch):
+            raise RaccoonError(
+                f"player {self.name}: the search {self.search.name} cannot play with a live cube; use static, expectimax or pruned"
+            )
+        if not self.engine.has_probs:
+            raise RaccoonError(
+                f"player {self.name}: the engine {self.engine.name} knows equities only, and the cube needs the six outcome chances; "
+                "use a network with the six-outcome head (model/head=probs6) or another engine"
+            )
+        return self.search

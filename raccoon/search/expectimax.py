@@ -14,20 +14,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from raccoon.checks import whole
-from raccoon.contracts import Boards, Engine, RaccoonError, SearchResult, Turns
+from raccoon.contracts import Boards, Cubes, Engine, RaccoonError, SearchResult, Turns
+from raccoon.cube.cubeful import CubefulTree
+from raccoon.cube.janowski import CubeEquities
+from raccoon.cube.model import Janowski
 from raccoon.engine.base import checked
 from raccoon.engine.outcomes import exact_probs6
 from raccoon.engine.rolls import roll_means
 from raccoon.env.board import terminal_points
 from raccoon.env.movegen import ROLLS, afterstates_all_rolls
 from raccoon.search.filters import Filter, keep_best
-from raccoon.search.lookahead import Leaves, child_values, enumerate_leaves, leaf_values, terminal_value
+from raccoon.search.lookahead import Leaves, child_values, enumerate_leaves, leaf_values, static_cubeful, terminal_value
 
 __all__ = ["Expectimax", "Opponent", "Tree", "equities"]
 
@@ -55,6 +58,11 @@ class Tree:
         width = len(ROLLS) * (1 if self.opponent == "greedy" else self.replies)
         return max(1, self.batch // (_CHILDREN * width ** (depth - 1))) if depth else self.batch
 
+    @property
+    def step(self) -> int:
+        """How many boards are expanded at a time, to bound the memory."""
+        return max(1, 8 * self.batch // _CHILDREN)
+
     def values(self, boards: Boards, depth: int) -> NDArray[np.float64]:
         """``float64[N]``: ``E_depth`` (value scale, side on roll) of distinct, unfinished ``boards int8[N, 2, 25]``."""
         if depth == 0 or len(boards) == 0:
@@ -69,7 +77,7 @@ class Tree:
         return out
 
     def _expanded(self, boards: Boards, depth: int) -> NDArray[np.float64]:
-        step = max(1, 8 * self.batch // _CHILDREN)
+        step = self.step
         parts = [self._expectation(boards[start : start + step], depth) for start in range(0, len(boards), step)]
         return np.concatenate(parts) if parts else np.zeros(0)
 
@@ -93,11 +101,16 @@ class Tree:
         out[live] = self.chances(leaves.boards[distinct], depth - 1)[inverse]
         return roll_means(out[:, [3, 4, 5, 0, 1, 2]].reshape(-1, len(ROLLS), 6).transpose(0, 2, 1).reshape(-1, len(ROLLS))).reshape(-1, 6)
 
-    def _replies(self, boards: Boards) -> tuple[Boards, Leaves, NDArray[np.float64], NDArray[np.int64]]:
-        """Children of every board and roll (those that pruning leaves), their leaves, their static values, offsets by roll."""
+    def children(self, boards: Boards) -> tuple[Boards, NDArray[np.int64]]:
+        """Afterstates of every board and roll, those that pruning leaves: ``(int8[M, 2, 25], offsets int64[21 N + 1])``."""
         children, offsets = afterstates_all_rolls(boards)
         if self.prune is not None:
             children, offsets = _shortlisted(children, offsets, self.prune, self.shortlist)
+        return children, offsets
+
+    def _replies(self, boards: Boards) -> tuple[Boards, Leaves, NDArray[np.float64], NDArray[np.int64]]:
+        """Children of every board and roll (those that pruning leaves), their leaves, their static values, offsets by roll."""
+        children, offsets = self.children(boards)
         leaves = enumerate_leaves(children)
         return children, leaves, leaf_values(leaves, self.engine), offsets
 
@@ -205,25 +218,43 @@ class Expectimax:
 
     def values(self, turns: Turns, engine: Engine) -> SearchResult:
         """See ``Search.values``. Depth 0 is ``child_values``, bit for bit."""
-        before = _counted(engine, self.prune, self.filter.engine)
         if self.ply == 0 and self.filter.source == "none":
             return child_values(turns, engine)
-        values, keep = self.filter.apply(turns, engine)
+        return self._search(turns, engine, _Cubeless(engine, self.tree(engine)))
+
+    def cubeful(self, turns: Turns, engine: Engine, model: Janowski) -> SearchResult:
+        """The same with a live cube, on the value scale (points per unit of the cube / 3); see ``raccoon.cube.cubeful``.
+
+        A pruning filter and pruned replies are shortlisted cubelessly. Raises RaccoonError when the engine only knows scalars.
+        """
+        return self._search(turns, engine, _Cubeful(engine, CubefulTree(self.tree(engine), model)))
+
+    def cube_equities(self, boards: Boards, cubes: Cubes, engine: Engine, model: Janowski) -> CubeEquities:
+        """``(nd, dt, dp)`` of unfinished pre-roll ``boards`` to the side on roll, at ``ply``; see ``Janowski.equities``."""
+        tree, parts = CubefulTree(self.tree(engine), model), []
+        step = tree.tree.roots(self.ply)
+        for start in range(0, len(boards), step):
+            rows = slice(start, start + step)
+            parts.append(tree.equities(boards[rows], cubes.take(rows), self.ply))
+        return CubeEquities(*(np.concatenate([np.zeros(0), *column]) for column in zip(*parts, strict=True)))
+
+    def _search(self, turns: Turns, engine: Engine, source: _Source) -> SearchResult:
+        before = _counted(engine, self.prune, self.filter.engine)
+        values, keep = self.filter.apply(turns, engine, source.static)
         full, plies, static = keep, np.zeros(len(values), np.int8), values.copy()
         if self.ply > 0:
             survivors = self._worth_searching(values, keep, turns.offsets)
             rows = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
-            tree = self.tree(engine)
             steps = range(1, self.ply + 1) if self.levels else (self.ply,)
             for level, depth in enumerate(steps):
                 if level:
                     best, _ = keep_best(np.where(survivors, values, -np.inf), turns.offsets, self.levels[level - 1])
                     survivors &= np.isin(np.arange(len(values)), best)
-                self._deepen(values, survivors, turns, tree, depth)
+                self._deepen(values, survivors, turns, source, depth)
                 plies[survivors] = depth
             if self.bump is not None:
                 bumped = _bumped(static, values, survivors, turns.offsets, self.bump)
-                self._deepen(values, bumped, turns, tree, self.ply)
+                self._deepen(values, bumped, turns, source, self.ply)
                 plies[bumped] = self.ply
                 survivors, keep = survivors | bumped, keep | bumped
             searched = np.zeros(len(turns), bool)
@@ -244,19 +275,59 @@ class Expectimax:
             search &= 3.0 * (best - second) <= self.gate
         return keep & np.repeat(search, np.diff(offsets))
 
-    @staticmethod
-    def _deepen(values: NDArray[np.float64], survivors: NDArray[np.bool_], turns: Turns, tree: Tree, depth: int) -> None:
+    def _deepen(self, values: NDArray[np.float64], survivors: NDArray[np.bool_], turns: Turns, source: _Source, depth: int) -> None:
         """Replace the values of the surviving candidates by those at ``depth``, in place; whole decisions at a time."""
         picked = np.flatnonzero(survivors)
         rows = np.searchsorted(turns.offsets, picked, side="right") - 1
-        start, step = 0, tree.roots(depth)
+        start, step = 0, self.tree(source.engine).roots(depth)
         while start < len(picked):
             stop = int(np.searchsorted(rows, rows[min(start + step, len(picked)) - 1], side="right"))
             part = picked[start:stop]
-            leaves = enumerate_leaves(turns.children[part])
-            deep = np.append(-tree.values(leaves.boards, depth), 0.0)  # index -1 is the exact ones' place
-            values[part] = np.where(leaves.index < 0, leaves.exact, deep[leaves.index])
+            values[part] = source.deep(turns, part, rows[start:stop], depth)
             start = stop
+
+
+class _Source(Protocol):
+    """Where the values of candidates come from: cubeless or with a live cube. Value scale, to the mover."""
+
+    @property
+    def engine(self) -> Engine:
+        """What values the leaves."""
+        ...
+
+    def static(self, turns: Turns) -> NDArray[np.float64]:
+        """``float64[M]`` of all children, no lookahead."""
+        ...
+
+    def deep(self, turns: Turns, part: NDArray[np.int64], rows: NDArray[np.int64], depth: int) -> NDArray[np.float64]:
+        """Of the children ``part``, which belong to ``rows``, at ``depth`` plies."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Cubeless:
+    engine: Engine
+    tree: Tree
+
+    def static(self, turns: Turns) -> NDArray[np.float64]:
+        return child_values(turns, self.engine).values
+
+    def deep(self, turns: Turns, part: NDArray[np.int64], rows: NDArray[np.int64], depth: int) -> NDArray[np.float64]:
+        leaves = enumerate_leaves(turns.children[part])
+        deep = np.append(-self.tree.values(leaves.boards, depth), 0.0)  # index -1 is the exact ones' place
+        return np.where(leaves.index < 0, leaves.exact, deep[leaves.index])
+
+
+@dataclass(frozen=True)
+class _Cubeful:
+    engine: Engine
+    tree: CubefulTree
+
+    def static(self, turns: Turns) -> NDArray[np.float64]:
+        return static_cubeful(turns, self.engine, self.tree.model, options=True) / 3.0
+
+    def deep(self, turns: Turns, part: NDArray[np.int64], rows: NDArray[np.int64], depth: int) -> NDArray[np.float64]:
+        return self.tree.candidates(turns.children[part], turns.cubes.take(rows).flipped(), depth) / 3.0
 
 
 def _bumped(

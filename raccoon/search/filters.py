@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, get_args
 
 import numpy as np
@@ -86,18 +87,21 @@ class Filter:
             + ("" if contact_scale is None else f"c{contact_scale:g}")
         )
 
-    def apply(self, turns: Turns, engine: Engine) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    def apply(
+        self, turns: Turns, engine: Engine, static: Callable[[Turns], NDArray[np.float64]] | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """``(values float64[M], keep bool[M])``: static values to the mover, and the candidates that stay.
 
-        Those that a pruning net drops have its values.
+        Those that a pruning net drops have its values. ``static``: where static values come from (None: ``engine``, cubeless).
         """
+        valued = static or (lambda part: child_values(part, engine).values)
         if self.source == "prune":
             assert self.engine is not None
             values = leaf_values(enumerate_leaves(turns.children), self.engine)
             keep = self._by_value(values, turns)
-            values[keep] = child_values(subset(turns, keep), engine).values
+            values[keep] = valued(subset(turns, keep))
             return values, keep
-        values = child_values(turns, engine).values
+        values = valued(turns)
         if self.source == "none":
             return values, np.ones(len(values), bool)
         keep = np.zeros(len(values), bool)

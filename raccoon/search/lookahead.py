@@ -14,9 +14,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.contracts import Boards, Engine, RaccoonError, SearchResult, Turns
-from raccoon.cube.janowski import cl2cf_money, cube_index, jacoby_active, probs6_to_cumulative5
-from raccoon.cube.state import flip_label
+from raccoon.contracts import Boards, CubeRules, Cubes, Engine, RaccoonError, SearchResult, Turns
+from raccoon.cube.janowski import CubeEquities
+from raccoon.cube.model import Janowski
 from raccoon.env.board import terminal_points
 from raccoon.env.codec import unique_boards
 from raccoon.env.encoder import Encoder
@@ -27,10 +27,12 @@ __all__ = [
     "Leaves",
     "StaticSearch",
     "child_cubeful_values",
+    "child_cubes",
     "child_values",
     "encode_pre_roll",
     "enumerate_leaves",
     "leaf_values",
+    "static_cubeful",
     "terminal_value",
 ]
 
@@ -110,18 +112,34 @@ def child_cubeful_values(turns: Turns, engine: Engine, jacoby: bool = False, x: 
     and a centred cube a point each. ``x``: one cube-life index for all (0: a dead cube); None: by contact. The value of
     the cube multiplies all children of a row alike and is left out. Raises RaccoonError when the engine only knows scalars.
     """
-    leaves = enumerate_leaves(turns.children)
-    owner = flip_label(np.repeat(turns.cubes.owner, np.diff(turns.offsets)))
-    active = np.asarray(jacoby_active(owner, jacoby), bool)
-    exact = 3.0 * leaves.exact
-    points = np.where(active, np.sign(exact), exact)
+    model = Janowski() if x is None else Janowski(x, x)
+    return static_cubeful(_with_rules(turns, CubeRules(jacoby=jacoby)), engine, model, options=False)
+
+
+def _with_rules(turns: Turns, rules: CubeRules) -> Turns:
+    return Turns(turns.boards, turns.dice, turns.cubes.under(rules), turns.children, turns.offsets)
+
+
+def child_cubes(turns: Turns) -> Cubes:
+    """The cubes of all children of ``turns``, seen by the side that is on roll in them."""
+    return turns.cubes.take(np.repeat(np.arange(len(turns)), np.diff(turns.offsets))).flipped()
+
+
+def static_cubeful(turns: Turns, engine: Engine, model: Janowski, options: bool) -> NDArray[np.float64]:
+    """``float64[M]``: equity of every child to the mover by the closed form; finished ones exact.
+
+    ``options``: the side on roll in the child may double first (what a search compares); without, the cube stays where it
+    is for its turn (the plain model, which at a cube-life index of 0 ranks like the cubeless equity).
+    """
+    leaves, cubes = enumerate_leaves(turns.children), child_cubes(turns)
+    out = -model.finished(-3.0 * leaves.exact, cubes)
     live = leaves.index >= 0
     if live.any():
-        index = cube_index(leaves.boards) if x is None else np.full(len(leaves.boards), float(x))
-        picked = leaves.index[live]
-        probs5 = probs6_to_cumulative5(engine.probs6(leaves.boards))[picked]
-        points[live] = -cl2cf_money(probs5, owner[live], index[picked], active[live])
-    return points
+        picked, theirs = leaves.index[live], cubes.take(live)
+        probs6 = np.asarray(engine.probs6(leaves.boards), np.float64)[picked]
+        price = model.optimal if options else model.no_double
+        out[live] = -price(probs6, leaves.boards[picked], theirs)
+    return out
 
 
 class StaticSearch:
@@ -136,3 +154,15 @@ class StaticSearch:
     def values(self, turns: Turns, engine: Engine) -> SearchResult:
         """See ``child_values``."""
         return child_values(turns, engine, self.doubles)
+
+    def cubeful(self, turns: Turns, engine: Engine, model: Janowski) -> SearchResult:
+        """The same with a live cube; see ``child_cubeful_values``. Joint doubles only."""
+        if self.doubles != "joint":
+            raise RaccoonError("search.doubles=greedy: is for comparing cubeless play only; choose joint to play with a cube")
+        before = engine.evaluations
+        values = static_cubeful(turns, engine, model, options=False) / 3.0
+        return SearchResult(values, np.ones(len(values), bool), engine.evaluations - before)
+
+    def cube_equities(self, boards: Boards, cubes: Cubes, engine: Engine, model: Janowski) -> CubeEquities:
+        """``(nd, dt, dp)`` of pre-roll ``boards`` to the side on roll; see ``Janowski.equities``."""
+        return model.equities(np.asarray(engine.probs6(boards), np.float64), boards, cubes)

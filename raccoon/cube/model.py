@@ -1,0 +1,106 @@
+"""What a player believes the cube to be worth: Janowski's model over outcome distributions, for rows of any cube.
+
+Equities are in points per unit of the present cube to the side on roll. In match play they are match winning chances on
+the scale -1 (the match is lost) to 1 (won), see ``raccoon.cube.match_equity``; only their order matters to a decision.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, Cubes, RaccoonError
+from raccoon.cube.janowski import X_CONTACT, X_RACE, CubeEquities, cl2cf_money, probs6_to_cumulative5
+from raccoon.env.board import is_race
+
+__all__ = ["OWNERS", "Janowski", "Moves", "best_of", "with_beavers"]
+
+Moves = Literal["cubeful", "cubeless"]
+OWNERS = (CENTRED, OWNED, OPPONENT)
+"""Order of the columns of ``by_owner``."""
+
+
+class Janowski:
+    """Rick Janowski's model with cube-life index ``x_contact`` while there is contact and ``x_race`` after it.
+
+    ``moves``: plays are ranked by ``cubeful`` equity, or ``cubeless`` as if there were no cube; doubles and takes are by the
+    model either way. ``turns: false``: never doubles, takes whatever it is offered. Raises RaccoonError naming a key of ``cube.``.
+    """
+
+    def __init__(self, x_contact: float = X_CONTACT, x_race: float = X_RACE, moves: Moves = "cubeful", turns: bool = True) -> None:
+        for key, x in (("x_contact", x_contact), ("x_race", x_race)):
+            if isinstance(x, bool) or not isinstance(x, int | float) or not 0 <= x <= 1:
+                raise RaccoonError(f"cube.{key}={x!r}: give a cube-life index from 0 (dead) to 1 (live)")
+        if moves not in ("cubeful", "cubeless"):
+            raise RaccoonError(f"cube.moves={moves!r}: choose cubeful or cubeless")
+        if not isinstance(turns, bool):
+            raise RaccoonError(f"cube.turns={turns!r}: give true or false")
+        self.x_contact, self.x_race = float(x_contact), float(x_race)
+        self.moves: Moves = moves
+        self.turns = turns
+        self.suffix = "".join(
+            [
+                "" if (self.x_contact, self.x_race) == (X_CONTACT, X_RACE) else f"+x{self.x_contact:g}/{self.x_race:g}",
+                "" if moves == "cubeful" else "+cubeless",
+                "" if turns else "+noturns",
+            ]
+        )
+
+    def index(self, boards: Boards) -> NDArray[np.float64]:
+        """``float64[N]``: cube-life index of each board."""
+        return np.where(is_race(boards), self.x_race, self.x_contact)
+
+    def by_owner(self, probs6: NDArray[np.floating], boards: Boards, jacoby: bool = False) -> NDArray[np.float64]:
+        """``float64[N, 3]``: equity of not doubling now, in money play, with the cube of each of ``OWNERS``."""
+        five, x = probs6_to_cumulative5(probs6), self.index(boards)
+        return np.stack([cl2cf_money(five, owner, x, jacoby and owner == CENTRED) for owner in OWNERS], axis=1)
+
+    def no_double(self, probs6: NDArray[np.floating], boards: Boards, cubes: Cubes) -> NDArray[np.float64]:
+        """``float64[N]``: equity to the side on roll when it does not double now (or may not)."""
+        if cubes.away is not None:
+            from raccoon.cube import match_equity
+
+            return match_equity.no_double(probs6_to_cumulative5(probs6), self.index(boards), cubes)
+        jacoby = (cubes.owner == CENTRED) & _jacoby(cubes)
+        return cl2cf_money(probs6_to_cumulative5(probs6), cubes.owner, self.index(boards), jacoby)
+
+    def equities(self, probs6: NDArray[np.floating], boards: Boards, cubes: Cubes) -> CubeEquities:
+        """``(nd, dt, dp)`` to the side on roll, all in the unit of the cube before doubling; who may double is not asked."""
+        if cubes.away is not None:
+            from raccoon.cube import match_equity
+
+            return match_equity.equities(probs6_to_cumulative5(probs6), self.index(boards), cubes)
+        taken = cl2cf_money(probs6_to_cumulative5(probs6), np.full(len(boards), OPPONENT, np.int8), self.index(boards))
+        doubled = with_beavers(2.0 * taken, cubes)
+        return CubeEquities(self.no_double(probs6, boards, cubes), doubled, np.ones(len(boards)))
+
+    def optimal(self, probs6: NDArray[np.floating], boards: Boards, cubes: Cubes) -> NDArray[np.float64]:
+        """``float64[N]``: equity to the side on roll, which doubles or not as is best for it, the other side answering."""
+        return best_of(self.equities(probs6, boards, cubes), cubes.may_double())
+
+    def finished(self, points: NDArray[np.floating], cubes: Cubes) -> NDArray[np.float64]:
+        """``float64[N]``: equity of a game that ended with cubeless ``points`` (1, 2, 3 or minus) to the side on roll of ``cubes``."""
+        if cubes.away is not None:
+            from raccoon.cube import match_equity
+
+            return match_equity.after(points * cubes.value, cubes)
+        return np.where((cubes.owner == CENTRED) & _jacoby(cubes), np.sign(points), points).astype(np.float64)
+
+
+def with_beavers(doubled: NDArray[np.float64], cubes: Cubes) -> NDArray[np.float64]:
+    """``dt`` of rows ``doubled`` (to the doubler): where it is negative and beavers are allowed the taker redoubles at once."""
+    if cubes.rules is None or not cubes.rules.beavers:
+        return doubled
+    return np.where((doubled < 0) & (4 * cubes.value <= cubes.rules.cap), 2.0 * doubled, doubled)
+
+
+def best_of(equities: CubeEquities, may_double: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """``float64[N]``: to the side on roll when both sides choose what is best for them."""
+    nd, dt, dp = equities
+    return np.where(may_double, np.maximum(nd, np.minimum(dt, dp)), nd)
+
+
+def _jacoby(cubes: Cubes) -> bool:
+    return cubes.rules is not None and cubes.rules.jacoby
