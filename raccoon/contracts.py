@@ -27,12 +27,14 @@ __all__ = [
     "OUTCOME_POINTS",
     "OWNED",
     "Boards",
+    "CubeObserver",
     "CubeRules",
     "Cubes",
     "Engine",
     "Evaluator",
     "Figure",
     "Observer",
+    "Offer",
     "Player",
     "RaccoonError",
     "Report",
@@ -88,6 +90,18 @@ class Cubes:
     def centred(cls, n: int, rules: CubeRules | None = None) -> Cubes:
         """``n`` centred cubes at 1, of money games."""
         return cls(np.ones(n, np.int32), np.zeros(n, np.int8), rules)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Cubes]) -> Cubes:
+        """The rows of all ``parts`` (at least one, all under the same rules)."""
+        away, crawford = ([getattr(part, name) for part in parts] for name in ("away", "crawford"))
+        return cls(
+            np.concatenate([part.value for part in parts]),
+            np.concatenate([part.owner for part in parts]),
+            parts[0].rules,
+            None if parts[0].away is None else np.concatenate(away),
+            None if parts[0].crawford is None else np.concatenate(crawford),
+        )
 
     def take(self, rows: Any) -> Cubes:
         """The cubes of the given rows (index array, mask or slice)."""
@@ -202,9 +216,9 @@ class Player(Protocol):
 class Step:
     """What the match runner shows observers at one roll of many games, before the plays are made.
 
-    ``games int64[N]`` global game indices; ``roll int64[N]`` roll number within the game (0 = opening roll);
-    ``mover int8[N]`` index of the player on roll (0 = player, 1 = opponent); ``boards`` pre-roll, mover in slot 1;
-    ``dice int8[N, 2]`` the roll; ``cubes`` at the roll.
+    ``games int64[N]`` global game indices (in match play: of the match); ``roll int64[N]`` roll number within the game (0 =
+    opening roll); ``mover int8[N]`` index of the player on roll (0 = player, 1 = opponent); ``boards`` pre-roll, mover in slot
+    1; ``dice int8[N, 2]`` the roll; ``cubes`` at the roll; ``number int64[N]``: which game of its match, 0 in money play.
     """
 
     games: NDArray[np.int64]
@@ -213,6 +227,20 @@ class Step:
     boards: Boards
     dice: NDArray[np.int8]
     cubes: Cubes
+    number: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Offer:
+    """Doubles that were offered: as in ``Step``, with ``cubes`` before the double, ``took bool[N]`` and ``beavered bool[N]``."""
+
+    games: NDArray[np.int64]
+    roll: NDArray[np.int64]
+    mover: NDArray[np.int8]
+    boards: Boards
+    cubes: Cubes
+    took: NDArray[np.bool_]
+    beavered: NDArray[np.bool_]
 
 
 class Observer(Protocol):
@@ -227,7 +255,17 @@ class Observer(Protocol):
         ...
 
     def finished(self, games: NDArray[np.int64], points: NDArray[np.int64]) -> None:
-        """Games that just ended and their points to player 0 (cube included); 0 when the turn cap stopped a game."""
+        """Games that just ended and their points to player 0 (cube included); 0 when the turn cap stopped a game. In match play:
+        matches, 1 won and -1 lost."""
+        ...
+
+
+@runtime_checkable
+class CubeObserver(Protocol):
+    """An ``Observer`` that also wants to see doubles."""
+
+    def doubled(self, offer: Offer) -> None:
+        """After the answers, before the roll."""
         ...
 
 

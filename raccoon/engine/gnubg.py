@@ -24,7 +24,7 @@ from raccoon.contracts import Boards, RaccoonError
 from raccoon.engine.base import EngineBase, checked
 from raccoon.engine.gnubg_levels import LEVELS
 from raccoon.engine.outcomes import exact_probs6, five_from_six, points_from_five, six_from_five
-from raccoon.engine.rolls import best_of_rolls
+from raccoon.engine.rolls import best_of_rolls, plays_of_rolls
 from raccoon.env.board import as_board, terminal_points, unfinished
 from raccoon.env.movegen import ROLLS, afterstates
 
@@ -83,14 +83,33 @@ class GnubgEngine(EngineBase):
         if self.ply or self.package != "nn":
             return best_of_rolls(boards, self)
         boards = unfinished(boards)
-        # a roll may end the game only with four checkers or fewer left: those rows stay out of the native chooser
-        native = boards[:, 1].sum(axis=1) > 4
+        native = _never_over(boards)
         points = np.empty((len(boards), len(ROLLS)))
         points[~native] = best_of_rolls(boards[~native], self)
         children = _chosen(boards[native])
         self.evaluations += len(children)
         points[native] = -points_from_five(_rows(self._evaluate(children), len(children))).reshape(-1, len(ROLLS))
         return points
+
+    def roll_plays(self, boards: Boards) -> tuple[Boards, NDArray[np.float64]]:
+        """The cubeless best play of each of the 21 rolls: afterstates ``int8[N, 21, 2, 25]`` (opponent on roll) and their
+        ``float64[N, 21, 5]`` cumulative probabilities, of the side on roll in them; finished ones exact.
+
+        0 ply, unpruned. Raises RaccoonError on illegal or finished boards.
+        """
+        if self.ply or self.package != "nn":
+            raise RaccoonError(f"engine {self.name}: roll_plays is there at 0 ply with package=nn only")
+        boards = unfinished(boards)
+        native = _never_over(boards)
+        plays = np.empty((len(boards), len(ROLLS), 2, 25), np.int8)
+        plays[~native] = plays_of_rolls(boards[~native], self)
+        chosen = _chosen(boards[native])
+        plays[native] = np.array([[list(side) for side in sides] for sides in chosen], np.int8).reshape(-1, len(ROLLS), 2, 25)
+        probs5 = np.empty((len(boards), len(ROLLS), 5))
+        probs5[~native] = self.probs5(plays[~native].reshape(-1, 2, 25)).reshape(-1, len(ROLLS), 5)
+        self.evaluations += len(chosen)
+        probs5[native] = _rows(self._evaluate(chosen), len(chosen)).reshape(-1, len(ROLLS), 5)
+        return plays, probs5
 
     def _probs5(self, live: Boards) -> NDArray[np.float64]:
         out = np.empty((len(live), 5))
@@ -184,6 +203,11 @@ def _chosen(boards: Boards) -> list[NativeBoard]:
             moves, key = choose(board, first, second, 0, b=1)
             children.append(decode(key) if moves else (board[1], board[0]))
     return children
+
+
+def _never_over(boards: Boards) -> NDArray[np.bool_]:
+    """``bool[N]``: no roll can end the game (more than four checkers left); only those are safe with the native chooser."""
+    return boards[:, 1].sum(axis=1) > 4
 
 
 def _nn(ply: int) -> Evaluate:

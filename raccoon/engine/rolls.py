@@ -12,7 +12,7 @@ from raccoon.env.board import unfinished
 from raccoon.env.codec import unique_boards
 from raccoon.env.movegen import ROLL_PROBS, afterstates_all_rolls
 
-__all__ = ["PointsEngine", "best_of_rolls", "roll_means"]
+__all__ = ["PointsEngine", "best_of_rolls", "plays_of_rolls", "roll_means"]
 
 
 class PointsEngine(Protocol):
@@ -34,6 +34,18 @@ def best_of_rolls(boards: Boards, engine: PointsEngine) -> NDArray[np.float64]:
     points = -engine.points(children[first])
     best = np.maximum.reduceat(points[inverse], offsets[:-1]) if len(children) else np.zeros(0)
     return best.reshape(-1, 21)
+
+
+def plays_of_rolls(boards: Boards, engine: PointsEngine) -> Boards:
+    """``int8[N, 21, 2, 25]``: the afterstate of the best play of each roll; as in ``best_of_rolls``, the first of equals."""
+    children, offsets = afterstates_all_rolls(unfinished(boards))
+    first, inverse = unique_boards(children)
+    points = -engine.points(children[first])[inverse]
+    if len(children) == 0:
+        return np.zeros((0, 21, 2, 25), np.int8)
+    best = np.repeat(np.maximum.reduceat(points, offsets[:-1]), np.diff(offsets))
+    hits = np.flatnonzero(points == best)
+    return children[hits[np.searchsorted(hits, offsets[:-1])]].reshape(-1, 21, 2, 25)
 
 
 def roll_means(points: NDArray[np.float64]) -> NDArray[np.float64]:

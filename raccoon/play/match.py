@@ -1,8 +1,9 @@
 """The one match runner: many games in lock step, every player asked once a step for all the rows that wait for it.
 
-Arenas, self-play and data generation are this runner plus observers. Games are cubeless money games from the starting
-position. Nothing here draws random numbers: dice come from ``raccoon.play.dice`` and depend on (seed, game, roll)
-alone, so results do not depend on the batch, the number of workers or what the observers do.
+Arenas, self-play and data generation are this runner plus observers. Games start from the starting position: cubeless
+money games, money games with a live cube, or matches. Nothing here draws random numbers: dice come from
+``raccoon.play.dice`` and depend on (seed, game, roll) alone, so results do not depend on the batch, the number of workers
+or what the observers do.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from raccoon.checks import whole
-from raccoon.contracts import Cubes, Observer, Player, RaccoonError, Step, Turns
-from raccoon.env.board import START, as_array, terminal_points
+from raccoon.contracts import CubeRules, Observer, Player, RaccoonError, Step, Turns
+from raccoon.env.board import as_array, terminal_points
 from raccoon.env.movegen import enumerate_turns
 from raccoon.play import dice
+from raccoon.play.cube_turn import offer_cubes
+from raccoon.play.live import NOBODY, Live
 
 __all__ = ["MatchResult", "play_games", "slice_turns", "take_turns"]
 
@@ -27,27 +30,16 @@ __all__ = ["MatchResult", "play_games", "slice_turns", "take_turns"]
 class MatchResult:
     """Row ``i`` is game ``games[i]``, in the order asked for.
 
-    ``points int64[G]`` to player 0 (0 where capped), ``rolls int64[G]`` rolls played, ``capped bool[G]``: stopped by
-    the turn cap, neither won nor lost.
+    ``points int64[G]`` to player 0, cube included (0 where capped; in match play 1 won, -1 lost), ``rolls int64[G]`` rolls
+    played, ``capped bool[G]``: stopped by the turn cap, neither won nor lost; ``cube int32[G]`` its value at the end (of the
+    last game).
     """
 
     games: NDArray[np.int64]
     points: NDArray[np.int64]
     rolls: NDArray[np.int64]
     capped: NDArray[np.bool_]
-
-
-@dataclass
-class _Live:
-    """The games in progress: ``row`` into the result, player ``mover`` on roll, ``roll`` played so far."""
-
-    row: NDArray[np.int64]
-    boards: NDArray[np.int8]
-    mover: NDArray[np.int8]
-    roll: NDArray[np.int64]
-
-    def take(self, index: NDArray[Any]) -> _Live:
-        return _Live(self.row[index], self.boards[index], self.mover[index], self.roll[index])
+    cube: NDArray[np.int32]
 
 
 def slice_turns(turns: Turns, start: int, stop: int) -> Turns:
@@ -77,63 +69,127 @@ def play_games(
     batch: int = 256,
     openings: str = "random",
     turn_cap: int = 1000,
+    cube: CubeRules | None = None,
+    match_length: int | None = None,
 ) -> MatchResult:
     """Play the games with the given global indices (``int64[G]``, non-negative, distinct) and return their results.
 
     Player 0 takes seat ``game % 2``; the opening outcome names the seat that starts. At most ``batch`` games are live
-    at a time; a finished game's place is refilled at once. Raises RaccoonError naming the argument for bad input and
-    naming the player when a choice is out of range.
+    at a time; a finished game's place is refilled at once. ``cube``: None plays cubeless games, else before every roll but
+    the opening one the player on roll may double. ``match_length``: every index is a match to so many points (Crawford rule;
+    ``cube`` needed), its dice in the first game those of the money game of that index. Raises RaccoonError naming the
+    argument for bad input and naming the player when an answer is out of range.
     """
     index = _game_numbers(games)
-    _check(players, index, batch, turn_cap, seed)
-    points, rolls = np.zeros(len(index), np.int64), np.zeros(len(index), np.int64)
-    capped = np.zeros(len(index), bool)
-    starts, first_dice = dice.opening(seed, index, openings)
-    # seat s holds player s when the game index is even, the other one when it is odd
-    starters = starts ^ (index % 2).astype(np.int8)
-    live = _start(np.arange(0), starters)
-    waiting = 0
+    _check(players, index, batch, turn_cap, seed, cube, match_length)
+    table = _Table(players, index, seed, openings, observers, cube, match_length, turn_cap)
+    live, waiting = table.deal(np.arange(0)), 0
     while True:
         free = min(batch - len(live.row), len(index) - waiting)
         if free > 0:
-            live = _join(live, _start(np.arange(waiting, waiting + free), starters))
+            live = live.joined(table.deal(np.arange(waiting, waiting + free)))
             waiting += free
         if len(live.row) == 0:
-            return MatchResult(index, points, rolls, capped)
-        live = live.take(np.argsort(live.mover, kind="stable"))  # rows of one player side by side: no copy of children
-        live, won = _step(live, players, index, seed, first_dice, observers)
-        capped_now = (won == 0) & (live.roll >= turn_cap)
-        over = (won != 0) | capped_now
-        if over.any():
-            rows = live.row[over]
-            points[rows], rolls[rows], capped[rows] = won[over], live.roll[over], capped_now[over]
-            for observer in observers:
-                observer.finished(index[rows], points[rows])
-            live = live.take(~over)
+            return table.result
+        live = table.step(live.take(np.argsort(live.mover, kind="stable")))  # one player's rows side by side: children uncopied
 
 
-def _step(
-    live: _Live,
-    players: tuple[Player, Player],
-    index: NDArray[np.int64],
-    seed: int,
-    first_dice: NDArray[np.int8],
-    observers: Sequence[Observer],
-) -> tuple[_Live, NDArray[np.int64]]:
-    """One roll and play of every live game: the games after it, and the points just won by player 0."""
-    games = index[live.row]
-    rolled = np.where((live.roll == 0)[:, None], first_dice[live.row], dice.rolls(seed, games, live.roll))
-    step = Step(games, live.roll, live.mover, live.boards, rolled, Cubes.centred(len(games)))
-    for observer in observers:
-        observer.rolled(step)
-    turns = enumerate_turns(live.boards, rolled, step.cubes)
-    chosen = _choose(players, turns, int(np.count_nonzero(live.mover == 0)))
-    after = turns.children[turns.offsets[:-1] + chosen]
-    for observer in observers:
-        observer.played(step, turns, chosen)
-    to_mover = -terminal_points(after).astype(np.int64)
-    sign = 1 - 2 * live.mover.astype(np.int64)
-    return _Live(live.row, after, (1 - live.mover).astype(np.int8), live.roll + 1), to_mover * sign
+class _Table:
+    """What stays the same while games are played, and their results."""
+
+    def __init__(
+        self,
+        players: tuple[Player, Player],
+        index: NDArray[np.int64],
+        seed: int,
+        openings: str,
+        observers: Sequence[Observer],
+        rules: CubeRules | None,
+        length: int | None,
+        turn_cap: int,
+    ) -> None:
+        self.players, self.index, self.seed, self.observers = players, index, seed, observers
+        self.openings, self.rules, self.length, self.turn_cap = openings, rules, length, turn_cap
+        starts, self.first_dice = dice.opening(seed, index, openings)
+        self.starters = self._players_of(np.arange(len(index)), starts)
+        points, rolls = np.zeros(len(index), np.int64), np.zeros(len(index), np.int64)
+        self.result = MatchResult(index, points, rolls, np.zeros(len(index), bool), np.ones(len(index), np.int32))
+
+    def deal(self, rows: NDArray[np.int64]) -> Live:
+        """New games (matches) of the given rows."""
+        return Live.start(rows, self.starters[rows], self.length)
+
+    def _players_of(self, rows: NDArray[np.int64], seats: NDArray[np.int8]) -> NDArray[np.int8]:
+        # seat s holds player s when the game index is even, the other one when it is odd
+        return seats ^ (self.index[rows] % 2).astype(np.int8)
+
+    def step(self, live: Live) -> Live:
+        """One cube turn, roll and play of every game of ``live`` (sorted by mover); the games that go on."""
+        games = self.index[live.row]
+        if self.rules is not None:
+            dropped = offer_cubes(live, games, self.players, self.rules, self.length, self.observers)
+            if dropped.any():
+                out = live.take(dropped)
+                going = self._finish(out, out.cube * (1 - 2 * out.mover.astype(np.int64)), np.ones(len(out.row), bool))
+                live = live.take(~dropped)
+                return (self._rolled(live) if len(live.row) else live).joined(going)
+        return self._rolled(live)
+
+    def _rolled(self, live: Live) -> Live:
+        games, cubes = self.index[live.row], live.cubes(self.rules, self.length)
+        step = Step(games, live.roll, live.mover, live.boards, self._dice(live, games), cubes, live.number)
+        for observer in self.observers:
+            observer.rolled(step)
+        turns = enumerate_turns(live.boards, step.dice, cubes)
+        chosen = _choose(self.players, turns, int(np.count_nonzero(live.mover == 0)))
+        after = turns.children[turns.offsets[:-1] + chosen]
+        for observer in self.observers:
+            observer.played(step, turns, chosen)
+        won = self._points(live, -terminal_points(after).astype(np.int64))
+        live.boards, live.mover, live.roll = after, (1 - live.mover).astype(np.int8), live.roll + 1
+        over = (won != 0) | (live.roll >= self.turn_cap)
+        if not over.any():
+            return live
+        return live.take(~over).joined(self._finish(live.take(over), won[over], won[over] != 0))
+
+    def _dice(self, live: Live, games: NDArray[np.int64]) -> NDArray[np.int8]:
+        rolled = dice.rolls(self.seed, _stream(games, live.number), live.roll)
+        first = live.roll == 0
+        rolled[first] = self.first_dice[live.row[first]]
+        later = first & (live.number > 0)
+        if later.any():
+            rolled[later] = dice.opening(self.seed, _stream(games[later], live.number[later]))[1]
+        return rolled
+
+    def _points(self, live: Live, to_mover: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Points to player 0 of the games that ``to_mover`` (cubeless, 0: goes on) has ended."""
+        if self.rules is not None and self.rules.jacoby and self.length is None:
+            to_mover = np.where(live.holder == NOBODY, np.sign(to_mover), to_mover)
+        return to_mover * live.cube * (1 - 2 * live.mover.astype(np.int64))
+
+    def _finish(self, live: Live, won: NDArray[np.int64], ended: NDArray[np.bool_]) -> Live:
+        """Book games that are over (not ``ended``: stopped by the turn cap); next games of matches that are not."""
+        settled = np.where(ended, won, 0)
+        if self.length is not None:
+            settled = live.scored(won, self.length)
+        done = np.ones(len(won), bool) if self.length is None else (settled != 0) | ~ended
+        rows = live.row[done]
+        self.result.points[rows], self.result.rolls[rows] = settled[done], self.result.rolls[rows] + live.roll[done]
+        self.result.capped[rows], self.result.cube[rows] = ~ended[done], live.cube[done]
+        if len(rows):
+            for observer in self.observers:
+                observer.finished(self.index[rows], self.result.points[rows])
+        more = live.take(~done)
+        if len(more.row) == 0 or self.length is None:
+            return more
+        self.result.rolls[more.row] += more.roll
+        seats = dice.opening(self.seed, _stream(self.index[more.row], more.number + 1))[0]
+        return more.next_games(self._players_of(more.row, seats), self.length)
+
+
+def _stream(games: NDArray[np.int64], number: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Which dice: of the game itself, or of a later game of the match with that index."""
+    return games + (number << 40)
 
 
 def _choose(players: tuple[Player, Player], turns: Turns, first: int) -> NDArray[np.int64]:
@@ -155,20 +211,6 @@ def _choose(players: tuple[Player, Player], turns: Turns, first: int) -> NDArray
     return chosen
 
 
-def _start(rows: NDArray[np.int64], starters: NDArray[np.int8]) -> _Live:
-    boards = np.repeat(START[None], len(rows), axis=0)
-    return _Live(rows.astype(np.int64), boards, starters[rows], np.zeros(len(rows), np.int64))
-
-
-def _join(a: _Live, b: _Live) -> _Live:
-    return _Live(
-        np.concatenate([a.row, b.row]),
-        np.concatenate([a.boards, b.boards]),
-        np.concatenate([a.mover, b.mover]),
-        np.concatenate([a.roll, b.roll]),
-    )
-
-
 def _game_numbers(games: ArrayLike) -> NDArray[np.int64]:
     array = as_array(games, "games").reshape(-1)
     if len(array) and (array.dtype.kind not in "iu" or array.max() > np.iinfo(np.int64).max):
@@ -176,12 +218,26 @@ def _game_numbers(games: ArrayLike) -> NDArray[np.int64]:
     return array.astype(np.int64)
 
 
-def _check(players: Sequence[Player], index: NDArray[np.int64], batch: int, turn_cap: int, seed: int) -> None:
+def _check(
+    players: Sequence[Player],
+    index: NDArray[np.int64],
+    batch: int,
+    turn_cap: int,
+    seed: int,
+    cube: CubeRules | None,
+    match_length: int | None,
+) -> None:
     if not isinstance(players, Sequence) or len(players) != 2 or not all(isinstance(player, Player) for player in players):
         raise RaccoonError(f"players={players!r}: give two players")
     whole("batch", batch, 1)
     whole("turn_cap", turn_cap, 1)
     whole("seed", seed, 0)
+    if match_length is not None:
+        whole("match_length", match_length, 1)
+        if cube is None or cube.jacoby or cube.beavers:
+            raise RaccoonError("match_length: matches are played with a cube, without Jacoby and beavers; give cube=CubeRules()")
+        if len(index) and index.max() >= 1 << 40:
+            raise RaccoonError("games: in match play indices stay below 2**40")
     if len(index) and index.min() < 0:
         raise RaccoonError(f"games: index {int(index.min())} is negative")
     if len(np.unique(index)) != len(index):

@@ -48,10 +48,11 @@ class Recorder:
             return
         steps = [step for step, _ in self._steps]
         games = np.concatenate([step.games for step in steps])
-        order = np.lexsort((np.concatenate([step.roll for step in steps]), games))
+        keys = (np.concatenate([getattr(step, name) for step in steps]) for name in ("roll", "number"))
+        order = np.lexsort((*keys, games))
         parts = ([s.mover for s in steps], [s.boards for s in steps], [s.dice for s in steps], [after for _, after in self._steps])
         mover, boards, dice, after = (np.concatenate(part)[order] for part in parts)
-        cubes = Cubes(np.concatenate([s.cubes.value for s in steps]), np.concatenate([s.cubes.owner for s in steps])).take(order)
+        cubes = Cubes.joined([s.cubes for s in steps]).take(order)
         found, starts = np.unique(games[order], return_index=True)
         for game, rows in zip(found, np.split(np.arange(len(order)), starts[1:]), strict=True):
             yield Record(int(game), mover[rows], boards[rows], dice[rows], cubes.take(rows), after[rows])

@@ -1,0 +1,83 @@
+"""The games that a match runner has in progress, as columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raccoon.contracts import CENTRED, OPPONENT, OWNED, CubeRules, Cubes
+from raccoon.env.board import START
+
+__all__ = ["NOBODY", "Live"]
+
+NOBODY = -1
+
+
+@dataclass
+class Live:
+    """``row`` into the result, ``boards`` with player ``mover`` on roll, ``roll`` played so far in this game; the ``cube``'s
+    value and its ``holder`` (player 0 or 1, or ``NOBODY``). Match play: ``number`` of the game within its match, ``score
+    int64[N, 2]`` of both players, ``crawford``: this is the Crawford game, ``past``: it has been played."""
+
+    row: NDArray[np.int64]
+    boards: NDArray[np.int8]
+    mover: NDArray[np.int8]
+    roll: NDArray[np.int64]
+    cube: NDArray[np.int32]
+    holder: NDArray[np.int8]
+    number: NDArray[np.int64]
+    score: NDArray[np.int64]
+    crawford: NDArray[np.bool_]
+    past: NDArray[np.bool_]
+
+    @classmethod
+    def start(cls, rows: NDArray[Any], movers: NDArray[np.int8], length: int | None) -> Live:
+        """First games of ``rows``, opened by players ``movers``. ``length``: of the matches, None: money."""
+        n = len(rows)
+        return cls(
+            row=rows.astype(np.int64),
+            boards=np.repeat(START[None], n, axis=0),
+            mover=movers,
+            roll=np.zeros(n, np.int64),
+            cube=np.ones(n, np.int32),
+            holder=np.full(n, NOBODY, np.int8),
+            number=np.zeros(n, np.int64),
+            score=np.zeros((n, 2), np.int64),
+            crawford=np.zeros(n, bool),
+            past=np.full(n, length == 1),  # the only game of a one-point match has no use for a cube anyway
+        )
+
+    def take(self, index: NDArray[Any]) -> Live:
+        """The given rows (index array or mask)."""
+        return Live(*(getattr(self, field.name)[index] for field in fields(self)))
+
+    def joined(self, other: Live) -> Live:
+        """These games and ``other``'s."""
+        return Live(*(np.concatenate([getattr(self, field.name), getattr(other, field.name)]) for field in fields(self)))
+
+    def cubes(self, rules: CubeRules | None, length: int | None) -> Cubes:
+        """The cubes as the players on roll see them."""
+        owner = np.where(self.holder == NOBODY, CENTRED, np.where(self.holder == self.mover, OWNED, OPPONENT)).astype(np.int8)
+        if length is None:
+            return Cubes(self.cube, owner, rules)
+        mover = self.mover[:, None] == 1
+        away = (length - np.where(mover, self.score[:, ::-1], self.score)).astype(np.int16)
+        return Cubes(self.cube, owner, rules, away, self.crawford)
+
+    def scored(self, won: NDArray[np.int64], length: int) -> NDArray[np.int64]:
+        """Book ``won`` (points of the game just over, to player 0); ``int64[N]``: 1 or -1 where that wins player 0 the match or
+        loses it, else 0."""
+        self.score = self.score + np.stack([np.maximum(won, 0), np.maximum(-won, 0)], axis=1)
+        over = (self.score >= length).any(axis=1)
+        return np.where(over, np.sign(won), 0)
+
+    def next_games(self, movers: NDArray[np.int8], length: int) -> Live:
+        """The next game of each match, opened by players ``movers``."""
+        fresh = Live.start(self.row, movers, length)
+        fresh.number, fresh.score = self.number + 1, self.score
+        fresh.past = self.past | self.crawford
+        fresh.crawford = ~fresh.past & (self.score.max(axis=1, initial=0) == length - 1)
+        return fresh
