@@ -17,7 +17,7 @@ from raccoon.engine.base import EngineBase
 from raccoon.engine.outcomes import six_from_five
 from raccoon.env.board26 import to_board26
 
-__all__ = ["LEVELS", "SageEngine"]
+__all__ = ["LEVELS", "SageEngine", "sage_module", "sage_strategy"]
 
 LEVELS = {"1P": 1, "2P": 2, "3P": 3, "4P": 4}
 _FILTER_MOVES, _FILTER_POINTS = 5, 0.08
@@ -35,8 +35,8 @@ class SageEngine(EngineBase):
             raise RaccoonError(f"engine.level={level!r}: Sage has {', '.join(LEVELS)} (1P is GNUBG's 0-ply)")
         super().__init__(name or f"sage{LEVELS[level]}")
         self.level = level
-        self._sage = _import_sage()
-        self._strategy, self._table = _strategy(self._sage, LEVELS[level])
+        self._sage = sage_module()
+        self._strategy, self._table = sage_strategy(self._sage, LEVELS[level])
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.level, self.name)
@@ -52,7 +52,8 @@ class SageEngine(EngineBase):
         return moved[:, [3, 4, 5, 0, 1, 2]]
 
 
-def _import_sage() -> ModuleType:
+def sage_module() -> ModuleType:
+    """Sage's native module. Raises RaccoonError, saying what to install, when a part of the package is missing."""
     try:
         import bgbot_cpp
         import bgsage  # noqa: F401  (checked here so that a missing half is reported as one thing)
@@ -61,7 +62,7 @@ def _import_sage() -> ModuleType:
     return bgbot_cpp
 
 
-def _strategy(sage: ModuleType, plies: int) -> tuple[Any, Any]:
+def sage_strategy(sage: ModuleType, plies: int) -> tuple[Any, Any]:
     """Strategy of a level as Sage's own analyzer sets it up, and the bear-off table that it refers to."""
     from bgsage.weights import bearoff_db_path, default_weights
 
