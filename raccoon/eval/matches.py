@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from raccoon.build import shared
 from raccoon.checks import whole
-from raccoon.contracts import Player, RaccoonError
+from raccoon.contracts import CubeRules, Player, RaccoonError
 from raccoon.executor import Executor, run_shards
 from raccoon.files import write_csv
 from raccoon.play.dice import OPENING_MODES
 from raccoon.play.match import play_games
+from raccoon.play.observers import DoubleCounter
 
 __all__ = ["MatchPlan", "Played", "build_players", "luck_switch", "play_match", "write_games"]
 
@@ -35,7 +36,9 @@ def luck_switch(value: Any) -> bool:
 class MatchPlan:
     """Which games to play: global indices ``first .. first + games - 1`` in shards of ``shard_games``.
 
-    ``batch`` games are live at a time in a worker; ``luck`` adds up the dice luck; ``openings`` as in ``play.dice``.
+    ``batch`` games are live at a time in a worker; ``luck`` adds up the dice luck; ``openings`` as in ``play.dice``. ``cube``:
+    arguments of ``CubeRules`` where a cube is in play, None for cubeless games; ``match_length``: play matches, whose luck is
+    not counted.
     """
 
     games: int
@@ -45,12 +48,21 @@ class MatchPlan:
     luck: bool = True
     openings: str = "random"
     turn_cap: int = 1000
+    cube: Mapping[str, Any] | None = None
+    match_length: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("games", "shard_games", "batch", "turn_cap"):
             whole(f"evaluator.{name}", getattr(self, name), 1)
         if self.openings not in OPENING_MODES:
             raise RaccoonError(f"evaluator.openings={self.openings!r}: choose one of {', '.join(OPENING_MODES)}")
+        if self.match_length is not None:
+            whole("evaluator.match_length", self.match_length, 1)
+
+    @property
+    def rules(self) -> CubeRules | None:
+        """How the cube is played, None without one."""
+        return None if self.cube is None else CubeRules(**self.cube)
 
     @property
     def shards(self) -> int:
@@ -67,6 +79,9 @@ class MatchPlan:
 class Played:
     """Finished games: ``games, points, rolls int64[G]``, ``capped bool[G]``, ``luck float64[G]`` (None when off), all to player 0.
 
+    With a cube: ``luck`` has a column for each of ``cube_luck.CONTROLS``; ``cube int32[G]`` the value at the end, ``doubles
+    int64[G, 2, 3]``: doubles that each player offered, of them taken, of them beavered. ``restarts``: of each player's outside
+    program, where it has one.
     ``worker_seconds`` is the time of the shards added up (start-up of workers and loading of players left out);
     ``wall_seconds`` that of this run from start to end, None when earlier shards were found and read;
     ``evaluations`` those of each side's engine (a player that plays itself counts once, under player 0).
@@ -81,6 +96,9 @@ class Played:
     worker_seconds: float
     wall_seconds: float | None
     evaluations: tuple[int, int]
+    cube: NDArray[np.int32]
+    doubles: NDArray[np.int64]
+    restarts: tuple[int, int]
 
 
 def build_players(player: Mapping[str, Any], opponent: Mapping[str, Any]) -> tuple[Player, Player]:
@@ -104,7 +122,8 @@ def play_match(
     job = {"player": dict(player), "opponent": dict(opponent), "seed": seed, "plan": vars(plan)}
     fresh, began = not any(folder.glob("shard-*.npz")), time.perf_counter()
     shards = run_shards(executor, match_shard, job, plan.shards, folder, label)
-    joined = {key: np.concatenate([shard[key] for shard in shards]) for key in ("games", "points", "rolls", "capped", "luck")}
+    columns = ("games", "points", "rolls", "capped", "luck", "cube", "doubles")
+    joined = {key: np.concatenate([shard[key] for shard in shards]) for key in columns}
     return Played(
         names=(str(shards[0]["names"][0]), str(shards[0]["names"][1])),
         games=joined["games"],
@@ -114,8 +133,16 @@ def play_match(
         luck=joined["luck"] if plan.luck else None,
         worker_seconds=float(sum(shard["seconds"] for shard in shards)),
         wall_seconds=time.perf_counter() - began if fresh else None,
-        evaluations=(int(sum(shard["evaluations"][0] for shard in shards)), int(sum(shard["evaluations"][1] for shard in shards))),
+        evaluations=_both(shards, "evaluations"),
+        cube=joined["cube"],
+        doubles=joined["doubles"],
+        restarts=_both(shards, "restarts"),
     )
+
+
+def _both(shards: Sequence[Mapping[str, Any]], what: str) -> tuple[int, int]:
+    """A number of each player, added up over the shards."""
+    return int(sum(shard[what][0] for shard in shards)), int(sum(shard[what][1] for shard in shards))
 
 
 def match_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
@@ -123,18 +150,22 @@ def match_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     plan = MatchPlan(**job["plan"])
     games = plan.games_of(index)
     players = build_players(job["player"], job["opponent"])
-    before = [_evaluations(player) for player in players]
+    before = [(_count(player, "evaluations"), _count(player, "restarts_used")) for player in players]
     began = time.perf_counter()
-    luck = np.zeros(len(games))
-    observers = []
-    if plan.luck:
-        from raccoon.eval.luck import LuckObserver
-
-        observers.append(LuckObserver(games))
-    result = play_games(players, games, job["seed"], observers=observers, batch=plan.batch, openings=plan.openings, turn_cap=plan.turn_cap)
-    if plan.luck:
-        luck = observers[0].luck
-    used = [_evaluations(player) - count for player, count in zip(players, before, strict=True)]
+    luck, doubles = _luck_observer(plan, games), DoubleCounter(games)
+    result = play_games(
+        players,
+        games,
+        job["seed"],
+        observers=[doubles] if luck is None else [doubles, luck],
+        batch=plan.batch,
+        openings=plan.openings,
+        turn_cap=plan.turn_cap,
+        cube=plan.rules,
+        match_length=plan.match_length,
+    )
+    after = [(_count(player, "evaluations"), _count(player, "restarts_used")) for player in players]
+    used = np.array(after, np.int64) - np.array(before, np.int64)
     if players[0] is players[1]:
         used[1] = 0
     return {
@@ -142,28 +173,41 @@ def match_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
         "points": result.points,
         "rolls": result.rolls,
         "capped": result.capped,
-        "luck": luck,
+        "luck": np.zeros(len(games)) if luck is None else luck.luck,
+        "cube": result.cube,
+        "doubles": doubles.counts,
         "names": np.array([player.name for player in players]),
         "seconds": time.perf_counter() - began,
-        "evaluations": np.array(used, np.int64),
+        "evaluations": used[:, 0],
+        "restarts": used[:, 1],
     }
 
 
-def _evaluations(player: Player) -> int:
-    return int(getattr(getattr(player, "engine", None), "evaluations", 0))
+def _luck_observer(plan: MatchPlan, games: NDArray[np.int64]) -> Any:
+    if not plan.luck or plan.match_length is not None:
+        return None
+    from raccoon.eval.cube_luck import CubeLuckObserver  # GNUBG is needed for luck only
+    from raccoon.eval.luck import LuckObserver
+
+    return LuckObserver(games) if plan.cube is None else CubeLuckObserver(games)
+
+
+def _count(player: Player, what: str) -> int:
+    """A counter of the player, or of its engine; 0 where there is none."""
+    return int(getattr(player, what, getattr(getattr(player, "engine", None), what, 0)))
 
 
 def write_games(path: Path, played: Played) -> None:
-    """One line a game as CSV: game, seat of player 0, points and luck to player 0, their difference, rolls, capped."""
-    reduced = None if played.luck is None else played.points - played.luck
-    columns = {
-        "game": played.games,
-        "seat": played.games % 2,
-        "points": played.points,
-        "luck": played.luck,
-        "vr": reduced,
-        "rolls": played.rolls,
-        "capped": played.capped.astype(np.int64),
-    }
+    """One line a game as CSV: game, seat of player 0, points and luck to player 0, their difference, rolls, capped.
+
+    With a cube: its value at the end, and the two lucks instead of the one.
+    """
+    columns: dict[str, NDArray[Any] | None] = {"game": played.games, "seat": played.games % 2, "points": played.points}
+    if played.luck is None or played.luck.ndim == 1:
+        columns |= {"luck": played.luck, "vr": None if played.luck is None else played.points - played.luck}
+    else:
+        columns |= {f"luck_{name}": played.luck[:, column] for column, name in enumerate(("cubeful", "cubeless"))}
+        columns["cube"] = played.cube
+    columns |= {"rolls": played.rolls, "capped": played.capped.astype(np.int64)}
     lists = [[None] * len(played.games) if column is None else column.tolist() for column in columns.values()]
     write_csv(path, [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)])

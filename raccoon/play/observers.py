@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.contracts import Boards, Cubes, Step, Turns
+from raccoon.contracts import Boards, Cubes, Offer, Step, Turns
 
-__all__ = ["Record", "Recorder"]
+__all__ = ["DoubleCounter", "Record", "Recorder"]
 
 
 @dataclass(frozen=True)
@@ -56,3 +56,26 @@ class Recorder:
         found, starts = np.unique(games[order], return_index=True)
         for game, rows in zip(found, np.split(np.arange(len(order)), starts[1:]), strict=True):
             yield Record(int(game), mover[rows], boards[rows], dice[rows], cubes.take(rows), after[rows])
+
+
+class DoubleCounter:
+    """Counts doubles in each of ``games int64[G]``: ``counts int64[G, 2, 3]``, by player: offered, of them taken, beavered."""
+
+    def __init__(self, games: NDArray[np.int64]) -> None:
+        self._order = np.argsort(games, kind="stable")
+        self._sorted = np.asarray(games)[self._order]
+        self.counts = np.zeros((len(games), 2, 3), np.int64)
+
+    def doubled(self, offer: Offer) -> None:
+        """Count these."""
+        rows = self._order[np.searchsorted(self._sorted, offer.games)]
+        self.counts[rows, offer.mover] += np.stack([np.ones(len(rows), np.int64), offer.took, offer.beavered], axis=1)
+
+    def rolled(self, step: Step) -> None:
+        """Nothing."""
+
+    def played(self, step: Step, turns: Turns, chosen: NDArray[np.int64]) -> None:
+        """Nothing."""
+
+    def finished(self, games: NDArray[np.int64], points: NDArray[np.int64]) -> None:
+        """Nothing."""
