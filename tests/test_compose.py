@@ -48,7 +48,11 @@ def overrides(tiny_checkpoint: Path, tmp_path: Path) -> Callable[[str, str], lis
         ("engine", "net"): [f"player.engine.path={tiny_checkpoint}"],
         ("engine", "composite"): [f"player.engine.rest.path={tiny_checkpoint}"],
     }
+    program = tmp_path / "gnubg"  # GNU Backgammon need not be installed
+    program.write_text("#!/bin/sh\necho GNU Backgammon 1.07\n")
+    program.chmod(0o755)
     for side in ("player", "opponent"):
+        extra[side, "gnubg_cli"] = [f"{side}.path={program}"]
         for option in ("checkpoint", "static"):
             extra[side, option] = [f"{side}.checkpoint={tiny_checkpoint}"]
 

@@ -23,9 +23,9 @@ _MISSING = "{0}: not in the config, but needed; leave out ~{0}"
 _ANY = frozenset({"seed", "resume", "paths", "executor"})
 READ = {
     "train": _ANY | {"encoder", "model", "data", "trainer", "callbacks", "runtime", "logger", "search", "opponent", "final", "init"},
-    "evaluate": _ANY | {"search", "player", "opponent", "evaluator"},
+    "evaluate": _ANY | {"search", "cube", "player", "opponent", "evaluator"},
     "generate": _ANY | {"data", "folder"},
-    "search": _ANY | {"search", "player", "position", "file", "dice", "json", "top", "diagram", "out"},
+    "search": _ANY | {"search", "cube", "player", "position", "file", "dice", "json", "top", "diagram", "out"},
 }
 """The keys at the top of the config of each command line."""
 Job = Callable[[dict[str, Any], Any], None]
