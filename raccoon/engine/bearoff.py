@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from platformdirs import user_cache_path
 
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.engine.base import EngineBase, checked
+from raccoon.engine.bearoff_files import kept
 from raccoon.engine.bearoff_tables import MAX_ROLLS, count, one_sided, rank, two_sided
 from raccoon.env.board import terminal_points
-from raccoon.files import atomic
 
-__all__ = ["BearoffEngine", "cache_folder"]
+__all__ = ["BearoffEngine", "within"]
 
-_VERSION = 1
 _MOST_TWO_SIDED = 8
 _MOST_ONE_SIDED = 14
 """A side with all 15 checkers can still lose a gammon, which the tables do not count."""
@@ -34,7 +29,7 @@ class BearoffEngine(EngineBase):
     from exact distributions of the rolls each side needs when it plays to finish soonest *on average*; against the
     two-sided table that is off by .0009 on average and .014 at worst, because it ignores the race's standing.
 
-    Tables are built once, in seconds, and kept in ``cache_folder()``. ``value`` and ``probs6`` raise RaccoonError for
+    Tables are built once, in seconds, and kept in ``bearoff_files.cache_folder()``. ``value`` and ``probs6`` raise RaccoonError for
     a position that is not in them: ask ``knows`` first, or use ``CompositeEngine``.
     """
 
@@ -54,12 +49,12 @@ class BearoffEngine(EngineBase):
         """``bool[N]``: can this engine value the board? Finished boards always; see the class for the rest."""
         boards = checked(boards)
         most = _MOST_ONE_SIDED if self.one_sided else self.checkers
-        return _within(boards, most) | (terminal_points(boards) != 0)
+        return within(boards, most) | (terminal_points(boards) != 0)
 
     def exact(self, boards: Boards) -> NDArray[np.bool_]:
         """``bool[N]``: is the value exact (finished, or in the two-sided table)?"""
         boards = checked(boards)
-        return _within(boards, self.checkers) | (terminal_points(boards) != 0)
+        return within(boards, self.checkers) | (terminal_points(boards) != 0)
 
     def _probs6(self, live: Boards) -> NDArray[np.float64]:
         probs = np.zeros((len(live), 6))
@@ -68,8 +63,8 @@ class BearoffEngine(EngineBase):
         return probs
 
     def _win(self, live: Boards) -> NDArray[np.float64]:
-        exact = _within(live, self.checkers)
-        unknown = ~exact if self._rolls is None else ~_within(live, _MOST_ONE_SIDED)
+        exact = within(live, self.checkers)
+        unknown = ~exact if self._rolls is None else ~within(live, _MOST_ONE_SIDED)
         if unknown.any():
             raise RaccoonError(
                 f"engine {self.name}: the board {live[np.flatnonzero(unknown)[0]].tolist()} is in no table; "
@@ -87,12 +82,8 @@ class BearoffEngine(EngineBase):
         return np.clip(win, 0.0, 1.0)
 
 
-def cache_folder() -> Path:
-    """Where tables are kept: ``$RACCOON_CACHE``, else the user's cache folder for raccoon."""
-    return Path(os.environ.get("RACCOON_CACHE") or user_cache_path("raccoon"))
-
-
-def _within(boards: Boards, most: int) -> NDArray[np.bool_]:
+def within(boards: Boards, most: int) -> NDArray[np.bool_]:
+    """``bool[N]``: game not over, all checkers of both sides at home, at most ``most`` of them a side."""
     at_home = ~boards[:, :, 6:].any(axis=(1, 2))
     left = boards[:, :, :6].sum(axis=2)
     return at_home & (left <= most).all(axis=1) & (left > 0).all(axis=1)
@@ -101,32 +92,9 @@ def _within(boards: Boards, most: int) -> NDArray[np.bool_]:
 @lru_cache(maxsize=2)
 def _two_sided(checkers: int) -> NDArray[np.float32]:
     size = count(checkers)
-    return _kept(f"two-sided-{checkers}", (size, size), lambda: two_sided(checkers))
+    return kept(f"two-sided-{checkers}", (size, size), lambda: two_sided(checkers))
 
 
 @lru_cache(maxsize=1)
 def _one_sided() -> NDArray[np.float32]:
-    return _kept("one-sided-15", (count(15), MAX_ROLLS), one_sided)
-
-
-def _kept(what: str, shape: tuple[int, int], make: Callable[[], NDArray[np.float32]]) -> NDArray[np.float32]:
-    """The table from the cache, memory-mapped so that processes share it; built and kept there when missing or broken."""
-    path = cache_folder() / f"bearoff-v{_VERSION}-{what}.npy"
-    table = _read(path, shape)
-    if table is not None:
-        return table
-    made = make()
-    try:
-        with atomic(path) as handle:
-            np.save(handle, made)
-    except RaccoonError:
-        return made  # no room or no permission: this process keeps its own copy
-    return made
-
-
-def _read(path: Path, shape: tuple[int, int]) -> NDArray[np.float32] | None:
-    try:
-        table = np.load(path, mmap_mode="r")
-    except (OSError, ValueError, EOFError):
-        return None
-    return table if table.shape == shape and table.dtype == np.float32 else None
+    return kept("one-sided-15", (count(15), MAX_ROLLS), one_sided)
