@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon import assets
-from raccoon.contracts import Boards, Cubes, RaccoonError, Turns
+from raccoon.contracts import Boards, CubeRules, Cubes, RaccoonError, Turns
 from raccoon.rng import generator
 
 __all__ = ["EMBEDDED", "Benchmark", "CheckerDecisions", "CubeDecisions", "load", "locate"]
@@ -56,9 +56,9 @@ class CheckerDecisions:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def turns(self) -> Turns:
-        """The decisions as a player sees them: the listed candidates are the children."""
-        return Turns(self.boards, self.dice, self.cubes, self.children, self.offsets)
+    def turns(self, rules: CubeRules | None = None) -> Turns:
+        """The decisions as a player sees them: the listed candidates are the children. ``rules`` of a live cube; None: no cube."""
+        return Turns(self.boards, self.dice, self.cubes.under(rules), self.children, self.offsets)
 
     def rows_of_candidates(self) -> NDArray[np.int64]:
         """``int64[M]``: the decision each candidate belongs to."""
@@ -121,6 +121,17 @@ class CubeDecisions:
     def __len__(self) -> int:
         return len(self.keys)
 
+    def take(self, rows: NDArray[Any]) -> CubeDecisions:
+        """The decisions of the given rows (mask or index array), in that order."""
+        picked = {field.name: getattr(self, field.name)[rows] for field in fields(self) if field.name != "cubes"}
+        return CubeDecisions(cubes=self.cubes.take(rows), **picked)
+
+    def first_games(self, count: int | None) -> CubeDecisions:
+        """As ``CheckerDecisions.first_games``."""
+        if count is None:
+            return self
+        return self.take(np.isin(self.games, np.unique(self.games)[:count]))
+
     @property
     def should_double(self) -> NDArray[np.bool_]:
         """``bool[N]``: the reference doubles."""
@@ -150,6 +161,11 @@ class Benchmark:
     def beavers(self) -> bool:
         """Beavers, on unless the file says otherwise."""
         return bool(self.meta.get("beavers", True))
+
+    @property
+    def rules(self) -> CubeRules:
+        """The rules that the cubeful references were made under."""
+        return CubeRules(jacoby=self.jacoby, beavers=self.beavers)
 
 
 def locate(source: str | Path) -> Path:

@@ -1,6 +1,7 @@
 """``evaluator=bgsage_pr``: how much equity a player gives away on a benchmark refereed by Open Sage.
 
-Checker plays only: every candidate is a complete turn. PR = 500 x mean(best - chosen) by the reference. Two players on
+Checker plays only: every candidate is a complete turn. PR = 500 x mean(best - chosen) by the reference, cubeless (players then
+choose without a cube) or cubeful (they choose with a live cube, under the benchmark's rules). Two players on
 the same decisions are compared in pairs, and the difference predicts points per game: errors per decision add up over
 the decisions of a game. That is a model, which the arenas test.
 """
@@ -16,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from raccoon.checks import whole
-from raccoon.contracts import Figure, RaccoonError, Report
+from raccoon.contracts import CENTRED, CubeRules, Figure, RaccoonError, Report
 from raccoon.eval import plots, report, stats
 from raccoon.eval.benchmark import EMBEDDED, Benchmark, load
+from raccoon.eval.cube_ready import CUBELESS_MOVES, ask_first, cubeless_twin
 from raccoon.eval.pr_scoring import PR_SCALE, Metric, Scores, accuracy, accuracy_tables, group_masks, pr, score
 from raccoon.eval.pr_shards import Selection, decide
 from raccoon.executor import Executor
@@ -67,9 +69,19 @@ class Settings:
             raise RaccoonError(f"{benchmark.source}: has no checker decisions to score")
         return dataclasses.replace(benchmark, checker=self.selection.of(benchmark.checker))
 
+    def rules(self, benchmark: Benchmark) -> CubeRules | None:
+        """The rules of the cube that players choose with: the benchmark's, None with the cubeless metric."""
+        return benchmark.rules if self.metric == "cubeful" else None
+
+    def check(self, node: Mapping[str, Any], at: str, benchmark: Benchmark) -> None:
+        """Raise RaccoonError when the metric is cubeful and the player of ``node`` (at the key ``at``) cannot play with a cube."""
+        if self.metric == "cubeful":
+            turns = benchmark.checker.take(np.arange(1)).turns(benchmark.rules)
+            ask_first(node, at, lambda made: made.choose(turns), f"; or rank its plays without the cube: {at}.cube.moves=cubeless")
+
     def scores(self, node: Mapping[str, Any], benchmark: Benchmark, folder: Path, label: str) -> Scores:
         """Play the benchmark with the player of ``node`` (shards in ``folder``) and price its choices."""
-        name, decided = decide(self.executor, node, self.selection, self.shard_games, folder, label)
+        name, decided = decide(self.executor, node, self.selection, self.shard_games, folder, label, self.rules(benchmark))
         return score(name, benchmark.checker, decided, self.metric)
 
     def summary(self, scores: Scores, seed: int) -> dict[str, Figure]:
@@ -82,6 +94,9 @@ class Settings:
             "seconds_per_decision": Figure(scores.seconds, n=n),
             "evaluations_per_decision": Figure(scores.decided.evaluations / n, n=n),
         }
+        owned = scores.checker.cubes.owner != CENTRED
+        if self.metric == "cubeful" and owned.any():
+            figures["pr_owned_cube"] = pr(scores, seed, self.bootstrap, owned)
         if scores.has_values:
             figures.update({f"value_{key}": figure for key, figure in accuracy(scores, seed, self.bootstrap).items()})
         return figures
@@ -90,7 +105,8 @@ class Settings:
 class BGSagePR(Settings):
     """PR of the player; see the module docstring.
 
-    ``compare``: the second player, a node, ``"opponent"`` (the run's opponent, where there is one) or null for none.
+    ``compare``: the second player, a node, ``"opponent"`` (the run's opponent, where there is one), ``"cubeless"`` (the same
+    player ranking its plays without the cube; for ``metric=cubeful``) or null for none.
     ``measured``: the run folder of an arena whose measured points per game stand beside the predicted ones.
     """
 
@@ -100,8 +116,12 @@ class BGSagePR(Settings):
         self, executor: Executor, compare: Mapping[str, Any] | str | None = "opponent", measured: str | None = None, **settings: Any
     ) -> None:
         super().__init__(executor, **settings)
-        if isinstance(compare, str) and compare != "opponent":
-            raise RaccoonError(f"evaluator.compare={compare!r}: give a player node, opponent or null")
+        if isinstance(compare, str) and compare not in ("opponent", CUBELESS_MOVES):
+            raise RaccoonError(f"evaluator.compare={compare!r}: give a player node, opponent, {CUBELESS_MOVES} or null")
+        if compare == CUBELESS_MOVES and self.metric != "cubeful":
+            raise RaccoonError(
+                f"evaluator.compare={CUBELESS_MOVES}: without a cube in play there is nothing to compare; set evaluator.metric=cubeful"
+            )
         self.compare, self.measured = compare, measured
 
     def run(self, player: Mapping[str, Any], opponent: Mapping[str, Any] | None, run_dir: Path, seed: int) -> Report:
@@ -110,12 +130,16 @@ class BGSagePR(Settings):
         report.check_free(run_dir)
         benchmark = self.load()
         measured = None if self.measured is None else _measured(self.measured)
-        other = opponent if self.compare == "opponent" else self.compare
+        other = opponent if self.compare == "opponent" else cubeless_twin(player) if self.compare == CUBELESS_MOVES else self.compare
+        second = isinstance(other, Mapping) and dict(other) != dict(player)
+        self.check(player, "player", benchmark)
+        if isinstance(other, Mapping) and second:
+            self.check(other, "opponent" if self.compare == "opponent" else "evaluator.compare", benchmark)
         mine = self.scores(player, benchmark, Path(run_dir) / "shards" / "player", "benchmark")
         result = Report(self.name, mine.name, None, seed, 0.0, figures=self.summary(mine, seed))
         result.tables = {**self._tables(mine, seed), **accuracy_tables(mine, seed, self.bootstrap)}
         scored = [mine]
-        if isinstance(other, Mapping) and dict(other) != dict(player):
+        if isinstance(other, Mapping) and second:
             theirs = self.scores(other, benchmark, Path(run_dir) / "shards" / "compare", "benchmark, second player")
             scored.append(theirs)
             result.opponent = theirs.name
@@ -194,6 +218,19 @@ def notes(benchmark: Benchmark, settings: Settings) -> list[str]:
         f"Benchmark: {benchmark.source}, {len(benchmark.checker):,} checker decisions of {games:,} games, {flags}.",
         f"PR is 500 x the mean {settings.metric} error; blunders cost more than {settings.blunder:g} points; intervals bootstrap "
         f"games ({settings.bootstrap:,} replicates). Value accuracy is on cubeless points. Seconds are processor time.",
+        *(_cubeful_notes(benchmark) if settings.metric == "cubeful" else []),
+    ]
+
+
+def _cubeful_notes(benchmark: Benchmark) -> list[str]:
+    checker = benchmark.checker
+    best = [int(row.argmax()) for row in np.split(checker.cubeless, checker.offsets[1:-1])]
+    lost = checker.loss(checker.equity)[checker.offsets[:-1] + np.array(best)]
+    owned = checker.cubes.owner != CENTRED
+    share = "" if not owned.any() else f", {PR_SCALE * lost[owned].mean():.3g} with the cube owned"
+    return [
+        f"The plays that are best without a cube have a PR of {PR_SCALE * lost.mean():.3g} here{share}. The Jacoby rule counts "
+        "only while the cube is centred: pr_owned_cube is free of it.",
     ]
 
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.contracts import Boards, Figure, Player, RaccoonError
+from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, CubeRules, Figure, Player, RaccoonError
 from raccoon.env.board import is_race
 from raccoon.eval import stats
 from raccoon.eval.benchmark import CheckerDecisions
@@ -61,13 +61,16 @@ class Scores:
         return not bool(np.isnan(self.decided.points).any())
 
 
-def choose(player: Player, checker: CheckerDecisions) -> Decided:
-    """Ask ``player`` for its plays and, outside the clock, its engine for the value of every candidate."""
-    turns = checker.turns()
+def choose(player: Player, checker: CheckerDecisions, rules: CubeRules | None = None) -> Decided:
+    """Ask ``player`` for its plays and, outside the clock, its engine for the cubeless value of every candidate.
+
+    ``rules``: those of the live cube that the plays are made with; None: no cube is in play.
+    """
+    turns = checker.turns(rules)
     engine, search = getattr(player, "engine", None), getattr(player, "search", None)
     before = int(getattr(engine, "evaluations", 0))
     start = time.process_time()
-    if type(player) is EnginePlayer and type(search) is StaticSearch and search.doubles == "joint":
+    if type(player) is EnginePlayer and type(search) is StaticSearch and search.doubles == "joint" and not player.cubeful(turns.cubes):
         # The values that decide are the engine's own: one pass gives both.
         result = search.values(turns, player.engine)
         chosen = best_children(result.values, result.full, turns.offsets)
@@ -104,14 +107,16 @@ def pr(scores: Scores, seed: int, replicates: int = stats.REPLICATES, rows: NDAr
 
 
 def group_masks(checker: CheckerDecisions) -> dict[str, dict[str, NDArray[np.bool_]]]:
-    """Masks ``bool[N]`` of the groups that PR is broken down by: tier, game plan, contact or race, kind of roll."""
+    """Masks ``bool[N]`` of the groups that PR is broken down by: tier, game plan, contact or race, kind of roll, cube owner."""
     race = is_race(checker.boards)
+    owners = {name: checker.cubes.owner == owner for name, owner in (("centred", CENTRED), ("player", OWNED), ("opponent", OPPONENT))}
     doubles = checker.dice[:, 0] == checker.dice[:, 1]
     return {
         "tier": {str(tier): checker.tiers == tier for tier in np.unique(checker.tiers)},
         "game plan": {str(plan): checker.plans == plan for plan in np.unique(checker.plans)},
         "contact": {name: mask for name, mask in (("contact", ~race), ("race", race)) if mask.any()},
         "roll": {name: mask for name, mask in (("doubles", doubles), ("other rolls", ~doubles)) if mask.any()},
+        "cube": {name: mask for name, mask in owners.items() if mask.any()},
     }
 
 

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.build import shared
-from raccoon.contracts import Player
-from raccoon.eval.benchmark import CheckerDecisions, load, locate
+from raccoon.contracts import CubeRules, Player
+from raccoon.eval.benchmark import CheckerDecisions, CubeDecisions, load, locate
 from raccoon.eval.pr_scoring import Decided, choose
 from raccoon.executor import Executor, run_shards
 
-__all__ = ["Selection", "decide", "partition"]
+__all__ = ["Selection", "decide", "digest", "partition"]
 
 
 @dataclass(frozen=True)
@@ -40,15 +40,23 @@ class Selection:
 
 
 def decide(
-    executor: Executor, node: Mapping[str, Any], selection: Selection, shard_games: int, folder: Path, label: str
+    executor: Executor,
+    node: Mapping[str, Any],
+    selection: Selection,
+    shard_games: int,
+    folder: Path,
+    label: str,
+    rules: CubeRules | None = None,
 ) -> tuple[str, Decided]:
     """The name of the player that ``node`` describes and its choices on the selected decisions of a benchmark.
 
-    ``folder`` keeps finished shards, so that an
+    ``rules``: those of the live cube it plays with; None: without a cube. ``folder`` keeps finished shards, so that an
     interrupted run continues; the content of the benchmark file is part of the job.
     """
-    content = _digest(locate(selection.source))
+    content = digest(locate(selection.source))
     job = {"player": dict(node), "selection": selection.as_dict(), "content": content, "shard_games": shard_games}
+    if rules is not None:
+        job["rules"] = asdict(rules)
     checker = selection.of(load(selection.source).checker)
     parts = partition(checker, shard_games)
     results = run_shards(executor, choose_shard, job, len(parts), folder, label)
@@ -68,9 +76,10 @@ def choose_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     """Shard ``index``: the choices of the job's player on the decisions of its games."""
     selection = Selection(**job["selection"])
     checker = selection.of(load(selection.source).checker)
+    rules = CubeRules(**job["rules"]) if "rules" in job else None
     # warmed up when it is new, so that loading and compiling are not on the clock
-    player: Player = shared(job["player"], "player", ready=lambda made: choose(made, checker.take(np.arange(1))))
-    decided = choose(player, checker.take(partition(checker, job["shard_games"])[index]))
+    player: Player = shared(job["player"], "player", ready=lambda made: choose(made, checker.take(np.arange(1)), rules))
+    decided = choose(player, checker.take(partition(checker, job["shard_games"])[index]), rules)
     return {
         "name": player.name,
         "chosen": decided.chosen,
@@ -80,11 +89,12 @@ def choose_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     }
 
 
-def partition(checker: CheckerDecisions, shard_games: int) -> list[NDArray[np.int64]]:
+def partition(checker: CheckerDecisions | CubeDecisions, shard_games: int) -> list[NDArray[np.int64]]:
     """Row indices (ascending) of each shard: the decisions of ``shard_games`` consecutive games."""
     games, numbers = np.unique(checker.games, return_inverse=True)
     return [np.flatnonzero(numbers // shard_games == shard) for shard in range(-(-len(games) // shard_games))]
 
 
-def _digest(path: Path) -> str:
+def digest(path: Path) -> str:
+    """Tells one content of a file from another."""
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16]

@@ -50,7 +50,9 @@ class PRTable(Settings):
         if player is not None and dict(player) not in nodes.values():
             nodes[f"player ({player.get('name') or 'this run'})"] = dict(player)
         for name, node in nodes.items():
-            build(node, f"evaluator.players.{name}")  # a missing package or file is told before the first player is scored
+            # a missing package or file is told before the first player is scored, and so is one that cannot play with a cube
+            build(node, f"evaluator.players.{name}")
+            self.check(node, f"evaluator.players.{name}", benchmark)
         scored: dict[str, Scores] = {}
         for number, (name, node) in enumerate(nodes.items()):
             folder = Path(run_dir) / "shards" / f"{number:02d}"

@@ -69,14 +69,18 @@ class EnginePlayer:
 
     def choose(self, turns: Turns) -> NDArray[np.int64]:
         """See ``Player.choose``. Raises RaccoonError naming the player when the values are unusable."""
-        if turns.cubes.rules is None or self.cube.moves == "cubeless":
-            result = self.search.values(turns, self.engine)
-        else:
+        if self.cubeful(turns.cubes):
             result = self._cubeful().cubeful(turns, self.engine, self.cube)
+        else:
+            result = self.search.values(turns, self.engine)
         try:
             return best_children(result.values, result.full, turns.offsets)
         except RaccoonError as error:
             raise RaccoonError(f"player {self.name}: {error}") from error
+
+    def cubeful(self, cubes: Cubes) -> bool:
+        """Does it rank plays by cubeful equity while these cubes are in play?"""
+        return cubes.rules is not None and self.cube.moves == "cubeful"
 
     def double(self, boards: Boards, cubes: Cubes) -> NDArray[np.bool_]:
         """When doubling is worth more than waiting, the other side answering as is best for it."""
@@ -110,7 +114,7 @@ class EnginePlayer:
             )
         if not self.engine.has_probs:
             raise RaccoonError(
-                f"player {self.name}: the engine {self.engine.name} knows equities only, and the cube needs the six outcome chances; "
-                "use a network with the six-outcome head (model/head=probs6) or another engine"
+                f"player {self.name}: the engine {self.engine.name} knows equities only, as a network with model/head=scalar does, and "
+                "the cube needs the six outcome chances; use one with model/head=outcomes6 or another engine"
             )
         return self.search
