@@ -56,7 +56,7 @@ def positions(rows: list[tuple[float, float]], owner: int = CENTRED, flags: tupl
     text = np.array(["x"] * n)
     nd, dt = np.array(rows, float).reshape(-1, 2).T
     cubes = Cubes(np.full(n, 1 if owner == CENTRED else 2, np.int32), np.full(n, owner, np.int8))
-    boards, has = np.repeat(START[None], n, axis=0), [np.full(n, flag) for flag in flags]
+    boards, doubles, takes = np.repeat(START[None], n, axis=0), np.full(n, flags[0]), np.full(n, flags[1])
     numbers = np.arange(n)
     return CubeDecisions(
         np.array([f"k{i}" for i in range(n)]),
@@ -70,7 +70,8 @@ def positions(rows: list[tuple[float, float]], owner: int = CENTRED, flags: tupl
         dt,
         np.ones(n),
         np.tile([0.5, 0.1, 0.0, 0.1, 0.0], (n, 1)),
-        *has,
+        doubles,
+        takes,
         text,
     )
 
