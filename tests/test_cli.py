@@ -202,8 +202,8 @@ def experiments() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("program", "experiment"), experiments())
 def test_every_experiment_runs_fast(tmp_path: Path, program: str, experiment: str) -> None:
     runtime = ["runtime=cpu"] if program == "train.py" else []
-    jobs = (ROOT / "conf" / "experiment" / f"{experiment}.yaml").read_text(encoding="utf-8").count("MULTIRUN")
-    small = ["evaluator.sample=6"] if jobs else []
+    text = (ROOT / "conf" / "experiment" / f"{experiment}.yaml").read_text(encoding="utf-8")
+    jobs, small = text.count("MULTIRUN"), ["evaluator.sample=6"] if "sample:" in text else []
     done = python(tmp_path, str(ROOT / program), f"experiment={experiment}", "debug=fast", *runtime, *small, "paths.run_dir=mine")
     assert done.returncode == 0, done.stderr
     reports = list((tmp_path / "mine").glob("*/report.json" if jobs else "report.json"))

@@ -37,6 +37,8 @@ __all__ = [
 ]
 
 Bools = NDArray[np.bool_]
+_NOISE = 1e-6
+"""Chances are single precision: those of a game that is all but won add up to a little more than 1."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ def coherent(model: Janowski, probs6: NDArray[np.floating], cube: CubeDecisions,
     """
     by_owner = dict(zip(OWNERS, model.by_owner(probs6, cube.boards, rules.jacoby).T, strict=True))
     owned, centred, theirs = by_owner[OWNED], by_owner[CENTRED], by_owner[-OWNED]
-    return (owned >= centred - 1e-9) & (centred >= theirs - 1e-9)
+    return (owned >= centred - _NOISE) & (centred >= theirs - _NOISE)
 
 
 def pr(scores: CubeScores, seed: int, replicates: int, questions: Bools | None = None) -> Figure:
