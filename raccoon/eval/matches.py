@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from raccoon.build import shared
 from raccoon.checks import whole
 from raccoon.contracts import CubeRules, Player, RaccoonError
+from raccoon.cube.met import check_length
 from raccoon.executor import Executor, run_shards
 from raccoon.files import write_csv
 from raccoon.play.dice import OPENING_MODES
@@ -57,7 +58,7 @@ class MatchPlan:
         if self.openings not in OPENING_MODES:
             raise RaccoonError(f"evaluator.openings={self.openings!r}: choose one of {', '.join(OPENING_MODES)}")
         if self.match_length is not None:
-            whole("evaluator.match_length", self.match_length, 1)
+            check_length(self.match_length, "evaluator.match_length")
 
     @property
     def rules(self) -> CubeRules | None:

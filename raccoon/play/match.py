@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from raccoon.checks import whole
 from raccoon.contracts import CubeRules, Observer, Player, RaccoonError, Step, Turns
+from raccoon.cube.met import check_length
 from raccoon.env.board import as_array, terminal_points
 from raccoon.env.movegen import enumerate_turns
 from raccoon.play import dice
@@ -76,9 +77,9 @@ def play_games(
 
     Player 0 takes seat ``game % 2``; the opening outcome names the seat that starts. At most ``batch`` games are live
     at a time; a finished game's place is refilled at once. ``cube``: None plays cubeless games, else before every roll but
-    the opening one the player on roll may double. ``match_length``: every index is a match to so many points (Crawford rule;
-    ``cube`` needed), its dice in the first game those of the money game of that index. Raises RaccoonError naming the
-    argument for bad input and naming the player when an answer is out of range.
+    the opening one the player on roll may double. ``match_length``: every index is a match to so many points (25 at most;
+    Crawford rule; ``cube`` needed), its dice in the first game those of the money game of that index. Raises RaccoonError
+    naming the argument for bad input and naming the player when an answer is out of range.
     """
     index = _game_numbers(games)
     _check(players, index, batch, turn_cap, seed, cube, match_length)
@@ -233,7 +234,7 @@ def _check(
     whole("turn_cap", turn_cap, 1)
     whole("seed", seed, 0)
     if match_length is not None:
-        whole("match_length", match_length, 1)
+        check_length(match_length, "match_length")
         if cube is None or cube.jacoby or cube.beavers:
             raise RaccoonError("match_length: matches are played with a cube, without Jacoby and beavers; give cube=CubeRules()")
         if len(index) and index.max() >= 1 << 40:

@@ -11,8 +11,11 @@ import bgbot_cpp
 import numpy as np
 import pytest
 
-from raccoon.contracts import RaccoonError
+from raccoon.contracts import CubeRules, RaccoonError
 from raccoon.cube import met
+from raccoon.engine.random import RandomEngine
+from raccoon.eval.matches import MatchPlan
+from raccoon.play import EnginePlayer, play_games
 
 AWAY = np.stack(np.meshgrid(np.arange(1, met.LONGEST + 1), np.arange(1, met.LONGEST + 1), indexing="ij"), -1).reshape(-1, 2)
 
@@ -62,6 +65,14 @@ def test_a_match_that_is_over_and_one_that_is_too_long() -> None:
         met.check_length(26, "evaluator.match_length")
     with pytest.raises(RaccoonError, match="match_length=0"):
         met.check_length(0, "match_length")
+
+
+def test_longer_matches_are_refused_before_they_start() -> None:
+    with pytest.raises(RaccoonError, match=re.escape("evaluator.match_length=26")):
+        MatchPlan(games=1, cube={}, match_length=26)
+    player = EnginePlayer(RandomEngine(1))
+    with pytest.raises(RaccoonError, match="match_length=26"):
+        play_games((player, player), [0], 1, cube=CubeRules(), match_length=26)
 
 
 def test_the_table_cannot_be_changed() -> None:
