@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from raccoon.contracts import Figure
 from raccoon.eval import stats
 
-__all__ = ["Draw", "bars", "convergence", "frontier", "histogram", "lines", "scatter"]
+__all__ = ["Draw", "bars", "convergence", "curves", "frontier", "histogram", "intervals", "lines", "scatter"]
 
 Draw = Callable[[Any], None]
 _COLOURS = ("#4c72b0", "#dd8452", "#55a868", "#c44e52", "#8172b3", "#937860")
@@ -101,6 +101,39 @@ def lines(x: Sequence[float], series: Mapping[str, Sequence[float]], xlabel: str
         for colour, (name, values) in zip(_cycle(len(series)), series.items(), strict=True):
             axes.plot(x, values, marker="o", color=colour, label=name)
         axes.set_xticks(list(x), [str(value) for value in x])
+        axes.legend(frameon=False)
+
+    return draw
+
+
+def curves(x: ArrayLike, series: Mapping[str, ArrayLike], xlabel: str, ylabel: str, title: str = "") -> Draw:
+    """One line a series over shared ``x``, its lowest point marked."""
+
+    def draw(canvas: Any) -> None:
+        axes = _axes(canvas, title, xlabel, ylabel)
+        for colour, (name, values) in zip(_cycle(len(series)), series.items(), strict=True):
+            places, heights = np.asarray(x, dtype=float), np.asarray(values, dtype=float)
+            axes.plot(places, heights, color=colour, label=name)
+            axes.plot(places[heights.argmin()], heights.min(), marker="o", color=colour)
+        axes.set_ylim(bottom=0)
+        axes.legend(frameon=False)
+
+    return draw
+
+
+def intervals(series: Mapping[str, Mapping[float, Figure]], xlabel: str, ylabel: str, title: str = "") -> Draw:
+    """Figures with their intervals over numbers, ``{name: {x: figure}}``, joined by a line; a line at zero."""
+
+    def draw(canvas: Any) -> None:
+        axes = _axes(canvas, title, xlabel, ylabel)
+        for colour, (name, figures) in zip(_cycle(len(series)), series.items(), strict=True):
+            values = np.array([figure.value for figure in figures.values()])
+            ends = [(f.value if f.lo is None else f.lo, f.value if f.hi is None else f.hi) for f in figures.values()]
+            low, high = np.array(ends, dtype=float).reshape(-1, 2).T
+            axes.errorbar(
+                list(figures), values, [values - low, high - values], marker="o", markersize=4, capsize=3, color=colour, label=name
+            )
+        axes.axhline(0.0, color="black", linewidth=0.8)
         axes.legend(frameon=False)
 
     return draw
