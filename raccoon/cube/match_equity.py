@@ -104,9 +104,9 @@ def cash_points(probs5: ArrayLike, cubes: Cubes) -> tuple[_Floats, _Floats]:
 
 def _cash_points(shares: _Shares, scores: _Scores, value: NDArray[np.intp]) -> tuple[_Floats, _Floats]:
     mine, theirs = np.ones(len(value)), np.ones(len(value))
-    least = int(value.min(initial=met.LONGEST))
+    least, longest = int(value.min(initial=met.LONGEST)), int(np.maximum(scores.mine, scores.theirs).max(initial=0))
     levels = 0
-    while least << levels < met.LONGEST:
+    while least << levels < longest:
         levels += 1
     for level in reversed(range(levels)):  # from a cube that is dead to both sides down to the present one
         stake = value << level
