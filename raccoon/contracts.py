@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,11 @@ __all__ = [
     "OUTCOME_POINTS",
     "OWNED",
     "Boards",
+    "CubeEquities",
+    "CubeModel",
     "CubeObserver",
     "CubeRules",
+    "CubefulSearch",
     "Cubes",
     "Engine",
     "Evaluator",
@@ -128,6 +131,15 @@ class Cubes:
         return allowed if self.crawford is None else allowed & ~self.crawford
 
 
+class CubeEquities(NamedTuple):
+    """To the side on roll, ``float64[N]`` each: ``nd`` not doubling now, ``dt`` double and take (the doubled cube), ``dp`` double
+    and pass. In points per unit of the cube before doubling; in match play match winning chances on the scale -1 to 1."""
+
+    nd: NDArray[np.float64]
+    dt: NDArray[np.float64]
+    dp: NDArray[np.float64]
+
+
 @dataclass(frozen=True)
 class Turns:
     """Rows that wait for a checker play, enumerated once (by ``raccoon.env.movegen.enumerate_turns``).
@@ -186,6 +198,52 @@ class Search(Protocol):
 
     def values(self, turns: Turns, engine: Engine) -> SearchResult:
         """Value of every child to the mover; see ``SearchResult``."""
+        ...
+
+
+@runtime_checkable
+class CubeModel(Protocol):
+    """What a player believes the cube to be worth, given the outcome distribution. Equities as in ``CubeEquities``.
+
+    ``moves``: plays are ranked ``cubeful`` or ``cubeless``; ``turns``: False never doubles and takes whatever is offered;
+    ``suffix``: what the model adds to a player's name, "" for the usual one.
+    """
+
+    moves: Literal["cubeful", "cubeless"]
+    turns: bool
+    suffix: str
+
+    def by_owner(self, probs6: NDArray[np.floating], boards: Boards, jacoby: bool = False) -> NDArray[np.float64]:
+        """``float64[N, 3]``: of not doubling now in money play, the cube centred, owned by the side on roll, by the other side."""
+        ...
+
+    def no_double(self, probs6: NDArray[np.floating], boards: Boards, cubes: Cubes) -> NDArray[np.float64]:
+        """``float64[N]``: of not doubling now."""
+        ...
+
+    def equities(self, probs6: NDArray[np.floating], boards: Boards, cubes: Cubes) -> CubeEquities:
+        """All three; who may double is not asked."""
+        ...
+
+    def optimal(self, probs6: NDArray[np.floating], boards: Boards, cubes: Cubes) -> NDArray[np.float64]:
+        """``float64[N]``: the side on roll doubles (where it may) or not as is best for it, the other side answers."""
+        ...
+
+    def finished(self, points: NDArray[np.floating], cubes: Cubes) -> NDArray[np.float64]:
+        """``float64[N]``: of a game that ended with cubeless ``points`` (1, 2, 3 or minus) to the side on roll of ``cubes``."""
+        ...
+
+
+@runtime_checkable
+class CubefulSearch(Protocol):
+    """A ``Search`` that can play with a live cube."""
+
+    def cubeful(self, turns: Turns, engine: Engine, model: CubeModel) -> SearchResult:
+        """As ``Search.values``: points per unit of the cube / 3, to the mover."""
+        ...
+
+    def cube_equities(self, boards: Boards, cubes: Cubes, engine: Engine, model: CubeModel) -> CubeEquities:
+        """Of unfinished pre-roll boards to the side on roll."""
         ...
 
 

@@ -12,7 +12,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from raccoon.build import build, plain
 from raccoon.cli.app import compose
-from raccoon.contracts import Engine, Evaluator, Player, Search
+from raccoon.contracts import CubeModel, Engine, Evaluator, Player, Search
 from raccoon.executor import ProcessExecutor
 from raccoon.plugins import catalogue, defaults
 
@@ -139,6 +139,7 @@ def check_composed(cfg: DictConfig) -> None:
 
 CHECKS: dict[str, Callable[[DictConfig], None]] = {
     "callbacks": check_callbacks,
+    "cube": check_node("cube", CubeModel),
     "data": check_data,
     "debug": check_composed,
     "encoder": check_encoder,

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.contracts import CENTRED, OPPONENT, Boards, Cubes
-from raccoon.cube.janowski import CubeEquities
-from raccoon.cube.model import OWNERS, Janowski, best_of, with_beavers
+from raccoon.contracts import CENTRED, OPPONENT, Boards, CubeEquities, CubeModel, Cubes
+from raccoon.cube.model import OWNERS, best_of, with_beavers
 from raccoon.engine.rolls import roll_means
 from raccoon.env.movegen import ROLLS
 from raccoon.search.filters import keep_best
@@ -38,12 +37,12 @@ class CubefulTree:
     ``cubes.rules`` of the rows that ask decide about Jacoby and beavers. The cap is left out of the tree.
     """
 
-    def __init__(self, tree: Tree, model: Janowski) -> None:
+    def __init__(self, tree: Tree, model: CubeModel) -> None:
         self.tree = tree
         self.model = model
 
     def equities(self, boards: Boards, cubes: Cubes, depth: int) -> CubeEquities:
-        """``(nd, dt, dp)`` of unfinished pre-roll ``boards`` to the side on roll, at ``depth`` plies; see ``Janowski.equities``."""
+        """``(nd, dt, dp)`` of unfinished pre-roll ``boards`` to the side on roll, at ``depth`` plies; see ``CubeModel.equities``."""
         if depth == 0 or cubes.away is not None:
             return self.model.equities(self.tree.chances(boards, depth), boards, cubes)
         by_owner = self.no_double(boards, depth, cubes)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, RaccoonError
+from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, CubeEquities, RaccoonError
 from raccoon.cube.state import owner_codes
 from raccoon.engine.outcomes import five_from_six
 from raccoon.env.board import is_race
@@ -40,14 +40,6 @@ __all__ = [
 X_CONTACT, X_RACE = 0.68, 0.60
 """Cube-life index of contact positions and of races, as published."""
 _TINY = 1e-7
-
-
-class CubeEquities(NamedTuple):
-    """Points at the cube before doubling: ``nd`` not doubling now, ``dt`` double and take (doubled cube), ``dp`` double and pass."""
-
-    nd: NDArray[np.float64]
-    dt: NDArray[np.float64]
-    dp: NDArray[np.float64]
 
 
 class CubeAction(NamedTuple):

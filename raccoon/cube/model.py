@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, Cubes, RaccoonError
+from raccoon.cube import match_equity
 from raccoon.cube.janowski import X_CONTACT, X_RACE, CubeEquities, cl2cf_money, probs6_to_cumulative5
 from raccoon.env.board import is_race
 
@@ -60,8 +61,6 @@ class Janowski:
     def no_double(self, probs6: NDArray[np.floating], boards: Boards, cubes: Cubes) -> NDArray[np.float64]:
         """``float64[N]``: equity to the side on roll when it does not double now (or may not)."""
         if cubes.away is not None:
-            from raccoon.cube import match_equity
-
             return match_equity.no_double(probs6_to_cumulative5(probs6), self.index(boards), cubes)
         jacoby = (cubes.owner == CENTRED) & _jacoby(cubes)
         return cl2cf_money(probs6_to_cumulative5(probs6), cubes.owner, self.index(boards), jacoby)
@@ -69,8 +68,6 @@ class Janowski:
     def equities(self, probs6: NDArray[np.floating], boards: Boards, cubes: Cubes) -> CubeEquities:
         """``(nd, dt, dp)`` to the side on roll, all in the unit of the cube before doubling; who may double is not asked."""
         if cubes.away is not None:
-            from raccoon.cube import match_equity
-
             return match_equity.equities(probs6_to_cumulative5(probs6), self.index(boards), cubes)
         taken = cl2cf_money(probs6_to_cumulative5(probs6), np.full(len(boards), OPPONENT, np.int8), self.index(boards))
         doubled = with_beavers(2.0 * taken, cubes)
@@ -83,8 +80,6 @@ class Janowski:
     def finished(self, points: NDArray[np.floating], cubes: Cubes) -> NDArray[np.float64]:
         """``float64[N]``: equity of a game that ended with cubeless ``points`` (1, 2, 3 or minus) to the side on roll of ``cubes``."""
         if cubes.away is not None:
-            from raccoon.cube import match_equity
-
             return match_equity.after(points * cubes.value, cubes)
         return np.where((cubes.owner == CENTRED) & _jacoby(cubes), np.sign(points), points).astype(np.float64)
 

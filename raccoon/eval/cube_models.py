@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from raccoon.contracts import CubeRules, Figure, Player
-from raccoon.cube.model import Janowski
+from raccoon.contracts import CubeModel, CubeRules, Figure, Player
 from raccoon.engine.outcomes import six_from_five
 from raccoon.eval import cube_scoring
 from raccoon.eval.benchmark import CubeDecisions
@@ -36,13 +35,13 @@ class ModelScores:
 
 
 def model_scores(
-    player: Player, decided: CubeDecided, models: Mapping[str, Janowski], cube: CubeDecisions, rules: CubeRules
+    player: Player, decided: CubeDecided, models: Mapping[str, CubeModel], cube: CubeDecisions, rules: CubeRules
 ) -> list[ModelScores]:
     """The player as it is, the player by each model that ``decided`` holds, then the reference's chances by the same models."""
     own = player.cube if isinstance(player, EnginePlayer) else None
     probs6 = decided.probs6
 
-    def ordered(model: Janowski | None, chances: Any) -> Figure | None:
+    def ordered(model: CubeModel | None, chances: Any) -> Figure | None:
         if model is None or chances is None:
             return None
         good = cube_scoring.coherent(model, chances, cube, rules)

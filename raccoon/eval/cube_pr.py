@@ -16,8 +16,7 @@ import numpy as np
 
 from raccoon.build import build
 from raccoon.checks import whole
-from raccoon.contracts import Cubes, Figure, Player, RaccoonError, Report
-from raccoon.cube.model import Janowski
+from raccoon.contracts import CubeModel, Cubes, Figure, Player, RaccoonError, Report
 from raccoon.eval import cube_models, cube_scoring, plots, report, stats
 from raccoon.eval.benchmark import EMBEDDED, Benchmark, load
 from raccoon.eval.cube_models import model_scores
@@ -172,10 +171,10 @@ class CubePR:
         return notes
 
 
-def _model(name: str, node: Mapping[str, Any]) -> Janowski:
+def _model(name: str, node: Mapping[str, Any]) -> CubeModel:
     at = f"evaluator.models.{name}"
     model = build(node, at)
-    if not isinstance(model, Janowski):
+    if not isinstance(model, CubeModel):
         raise RaccoonError(f"{at}={node!r}: is no cube model; give a node of the group cube")
     return model
 

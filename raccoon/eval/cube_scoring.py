@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.contracts import CENTRED, OWNED, CubeRules, Cubes, Figure, RaccoonError
-from raccoon.cube.model import OWNERS, Janowski
+from raccoon.contracts import CENTRED, OWNED, CubeModel, CubeRules, Cubes, Figure, RaccoonError
+from raccoon.cube.model import OWNERS
 from raccoon.env.board import is_race
 from raccoon.eval import stats
 from raccoon.eval.benchmark import CubeDecisions
@@ -94,13 +94,13 @@ def score(name: str, cube: CubeDecisions, answers: CubeAnswers) -> CubeScores:
     )
 
 
-def model_answers(model: Janowski, probs6: NDArray[np.floating], cube: CubeDecisions, rules: CubeRules) -> CubeAnswers:
+def model_answers(model: CubeModel, probs6: NDArray[np.floating], cube: CubeDecisions, rules: CubeRules) -> CubeAnswers:
     """What ``model`` does on outcome chances ``probs6 [N, 6]`` of the side on roll."""
     nd, dt, dp = model.equities(probs6, cube.boards, cube.cubes.under(rules))
     return CubeAnswers(np.minimum(dt, dp) > nd, dt < dp)
 
 
-def coherent(model: Janowski, probs6: NDArray[np.floating], cube: CubeDecisions, rules: CubeRules) -> Bools:
+def coherent(model: CubeModel, probs6: NDArray[np.floating], cube: CubeDecisions, rules: CubeRules) -> Bools:
     """``bool[N]``: owning the cube is worth no less than a centred one, and that no less than the other side owning it.
 
     The Jacoby rule, which takes gammons from a centred cube alone, can turn that round without a fault of the model.

@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
-
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.contracts import Boards, Cubes, Engine, RaccoonError, Search, SearchResult, Turns
-from raccoon.cube.janowski import CubeEquities
+from raccoon.contracts import Boards, CubeEquities, CubefulSearch, CubeModel, Cubes, Engine, RaccoonError, Search, Turns
 from raccoon.cube.model import Janowski
 from raccoon.search.lookahead import StaticSearch
 
-__all__ = ["CubefulSearch", "EnginePlayer", "best_children"]
-
-
-@runtime_checkable
-class CubefulSearch(Protocol):
-    """A ``Search`` that can play with a live cube."""
-
-    def cubeful(self, turns: Turns, engine: Engine, model: Janowski) -> SearchResult:
-        """As ``Search.values``: points per unit of the cube / 3, to the mover."""
-        ...
-
-    def cube_equities(self, boards: Boards, cubes: Cubes, engine: Engine, model: Janowski) -> CubeEquities:
-        """``(nd, dt, dp)`` of pre-roll boards to the side on roll; see ``Janowski.equities``."""
-        ...
+__all__ = ["EnginePlayer", "best_children"]
 
 
 def best_children(values: NDArray[np.float64], full: NDArray[np.bool_], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -59,12 +43,14 @@ class EnginePlayer:
         search: Search | None = None,
         name: str | None = None,
         checkpoint: str | None = None,
-        cube: Janowski | None = None,
+        cube: CubeModel | None = None,
     ) -> None:
         self.engine = engine
         self.search: Search = StaticSearch() if search is None else search
         self.checkpoint = checkpoint
-        self.cube = Janowski() if cube is None else cube
+        self.cube: CubeModel = Janowski() if cube is None else cube
+        if not isinstance(self.cube, CubeModel):
+            raise RaccoonError(f"player.cube={cube!r}: is no cube model; give an option of the group cube")
         self.name = name or (engine.name if self.search.name == "static" else f"{engine.name}+{self.search.name}") + self.cube.suffix
 
     def choose(self, turns: Turns) -> NDArray[np.int64]:

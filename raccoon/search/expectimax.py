@@ -20,10 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from raccoon.checks import whole
-from raccoon.contracts import Boards, Cubes, Engine, RaccoonError, SearchResult, Turns
+from raccoon.contracts import Boards, CubeEquities, CubeModel, Cubes, Engine, RaccoonError, SearchResult, Turns
 from raccoon.cube.cubeful import CubefulTree
-from raccoon.cube.janowski import CubeEquities
-from raccoon.cube.model import Janowski
 from raccoon.engine.base import checked
 from raccoon.engine.outcomes import exact_probs6
 from raccoon.engine.rolls import roll_means
@@ -222,15 +220,15 @@ class Expectimax:
             return child_values(turns, engine)
         return self._search(turns, engine, _Cubeless(engine, self.tree(engine)))
 
-    def cubeful(self, turns: Turns, engine: Engine, model: Janowski) -> SearchResult:
+    def cubeful(self, turns: Turns, engine: Engine, model: CubeModel) -> SearchResult:
         """The same with a live cube, on the value scale (points per unit of the cube / 3); see ``raccoon.cube.cubeful``.
 
         A pruning filter and pruned replies are shortlisted cubelessly. Raises RaccoonError when the engine only knows scalars.
         """
         return self._search(turns, engine, _Cubeful(engine, CubefulTree(self.tree(engine), model)))
 
-    def cube_equities(self, boards: Boards, cubes: Cubes, engine: Engine, model: Janowski) -> CubeEquities:
-        """``(nd, dt, dp)`` of unfinished pre-roll ``boards`` to the side on roll, at ``ply``; see ``Janowski.equities``."""
+    def cube_equities(self, boards: Boards, cubes: Cubes, engine: Engine, model: CubeModel) -> CubeEquities:
+        """``(nd, dt, dp)`` of unfinished pre-roll ``boards`` to the side on roll, at ``ply``; see ``CubeModel.equities``."""
         tree, parts = CubefulTree(self.tree(engine), model), []
         step = tree.tree.roots(self.ply)
         for start in range(0, len(boards), step):

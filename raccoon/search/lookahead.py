@@ -14,8 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.contracts import Boards, CubeRules, Cubes, Engine, RaccoonError, SearchResult, Turns
-from raccoon.cube.janowski import CubeEquities
+from raccoon.contracts import Boards, CubeEquities, CubeModel, CubeRules, Cubes, Engine, RaccoonError, SearchResult, Turns
 from raccoon.cube.model import Janowski
 from raccoon.env.board import terminal_points
 from raccoon.env.codec import unique_boards
@@ -125,7 +124,7 @@ def child_cubes(turns: Turns) -> Cubes:
     return turns.cubes.take(np.repeat(np.arange(len(turns)), np.diff(turns.offsets))).flipped()
 
 
-def static_cubeful(turns: Turns, engine: Engine, model: Janowski, options: bool) -> NDArray[np.float64]:
+def static_cubeful(turns: Turns, engine: Engine, model: CubeModel, options: bool) -> NDArray[np.float64]:
     """``float64[M]``: equity of every child to the mover by the closed form; finished ones exact.
 
     ``options``: the side on roll in the child may double first (what a search compares); without, the cube stays where it
@@ -155,7 +154,7 @@ class StaticSearch:
         """See ``child_values``."""
         return child_values(turns, engine, self.doubles)
 
-    def cubeful(self, turns: Turns, engine: Engine, model: Janowski) -> SearchResult:
+    def cubeful(self, turns: Turns, engine: Engine, model: CubeModel) -> SearchResult:
         """The same with a live cube; see ``child_cubeful_values``. Joint doubles only."""
         if self.doubles != "joint":
             raise RaccoonError("search.doubles=greedy: is for comparing cubeless play only; choose joint to play with a cube")
@@ -163,6 +162,6 @@ class StaticSearch:
         values = static_cubeful(turns, engine, model, options=False) / 3.0
         return SearchResult(values, np.ones(len(values), bool), engine.evaluations - before)
 
-    def cube_equities(self, boards: Boards, cubes: Cubes, engine: Engine, model: Janowski) -> CubeEquities:
-        """``(nd, dt, dp)`` of pre-roll ``boards`` to the side on roll; see ``Janowski.equities``."""
+    def cube_equities(self, boards: Boards, cubes: Cubes, engine: Engine, model: CubeModel) -> CubeEquities:
+        """``(nd, dt, dp)`` of pre-roll ``boards`` to the side on roll; see ``CubeModel.equities``."""
         return model.equities(np.asarray(engine.probs6(boards), np.float64), boards, cubes)

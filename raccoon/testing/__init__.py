@@ -15,13 +15,14 @@ from raccoon.lazy import facade
 if TYPE_CHECKING:
     from raccoon.testing.engine import check_engine
     from raccoon.testing.networks import check_data, check_encoder, check_model
-    from raccoon.testing.players import check_player, check_search
+    from raccoon.testing.players import check_cube, check_player, check_search
     from raccoon.testing.runners import check_evaluator, check_executor
     from raccoon.testing.subjects import sample_boards, sample_turns
     from raccoon.testing.trainers import check_callback, check_logger, check_trainer
 
 __all__ = [
     "check_callback",
+    "check_cube",
     "check_data",
     "check_encoder",
     "check_engine",
@@ -38,6 +39,7 @@ __all__ = [
 
 _HOMES = {
     "check_callback": "trainers",
+    "check_cube": "players",
     "check_data": "networks",
     "check_encoder": "networks",
     "check_engine": "engine",

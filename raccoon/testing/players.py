@@ -1,4 +1,4 @@
-"""Checks of players and searches."""
+"""Checks of players, searches and cube models."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from raccoon.contracts import Cubes, Engine, Player, Search, SearchResult, Turns
+from raccoon.contracts import CubeEquities, CubefulSearch, CubeModel, CubeRules, Cubes, Engine, Player, Search, SearchResult, Turns
 from raccoon.env.board import terminal_points
 from raccoon.env.movegen import enumerate_turns
+from raccoon.rng import generator
 from raccoon.testing.subjects import expect, sample_turns, subject
 
-__all__ = ["check_player", "check_search"]
+__all__ = ["check_cube", "check_player", "check_search"]
 
 
 def _copy(turns: Turns) -> Turns:
@@ -46,10 +47,67 @@ def check_player(player: Any, count: int = 40) -> None:
     order = np.arange(count)[::-1]
     mirrored = player.choose(enumerate_turns(turns.boards[order], turns.dice[order]))
     expect(np.array_equal(mirrored[order], chosen), "choose depends on the order of the rows")
-    for name in ("double", "take"):
-        answer = getattr(player, name)(turns.boards, Cubes.centred(count))
+    _check_cube_answers(player, turns, Cubes.centred(count))
+    if knows_cubes(player):
+        rules = CubeRules(jacoby=True, beavers=True)
+        _check_cube_answers(player, turns, Cubes.centred(count, rules))
+        live = player.choose(Turns(turns.boards, turns.dice, Cubes.centred(count, rules), turns.children, turns.offsets))
+        expect(((live >= 0) & (live < sizes)).all(), "choose must return an index within each row with a live cube, too")
+
+
+def knows_cubes(player: Any) -> bool:
+    """Whether the player can be asked with a live cube: an engine without outcome chances, or a search that is cubeless, cannot."""
+    engine, search = getattr(player, "engine", None), getattr(player, "search", None)
+    return engine is None or (getattr(engine, "has_probs", True) and isinstance(search, CubefulSearch))
+
+
+def _check_cube_answers(player: Any, turns: Turns, cubes: Cubes) -> None:
+    count = len(turns)
+    for name in ("double", "take", "beaver"):
+        if name == "beaver" and not hasattr(player, name):
+            continue
+        answer = getattr(player, name)(turns.boards, cubes)
         good = isinstance(answer, np.ndarray) and answer.shape == (count,) and answer.dtype == bool
         expect(good, f"{name} must return bool[{count}]")
+        alone = getattr(player, name)(turns.boards[:1], cubes.take(slice(0, 1)))
+        expect(alone[0] == answer[0], f"{name} depends on the batch: row 0 alone gets another answer")
+
+
+def check_cube(model: Any) -> None:
+    """Check a ``CubeModel`` (object or config node) on random outcome chances; AssertionError says what is wrong.
+
+    Equities within what a game can pay; nothing but the row's own cube matters; the no-double equity is that of ``by_owner``;
+    a pass pays a point; ``optimal`` follows from the three equities; finished games exact, with and without Jacoby.
+    """
+    from raccoon.cube.model import OWNERS, best_of
+
+    model = subject(model)
+    expect(isinstance(model, CubeModel), f"{type(model).__name__} lacks a method or attribute of raccoon.contracts.CubeModel")
+    expect(model.moves in ("cubeful", "cubeless"), "moves must be cubeful or cubeless")
+    expect(isinstance(model.turns, bool) and isinstance(model.suffix, str), "turns must be a bool and suffix a string")
+    boards = sample_turns(60).boards
+    rng = generator(1, "testing-cube")
+    probs6 = rng.dirichlet(np.ones(6), 60)
+    owner = rng.integers(-1, 2, 60).astype(np.int8)
+    value = np.where(owner == 0, 1, 2).astype(np.int32)
+    for jacoby in (False, True):
+        cubes = Cubes(value, owner, CubeRules(jacoby=jacoby))
+        nd, dt, dp = model.equities(probs6, boards, cubes)
+        for name, found in (("nd", nd), ("dt", dt), ("dp", dp)):
+            expect(found.shape == (60,) and np.isfinite(found).all(), f"equities: {name} must be finite float64[60]")
+        expect((np.abs(nd) <= 3 + 1e-9).all() and (np.abs(dt) <= 6 + 1e-9).all(), "equities lie beyond what a game can pay")
+        expect((dp == 1).all(), "a pass pays a point at the cube before doubling")
+        by_owner = model.by_owner(probs6, boards, jacoby)
+        expect(by_owner.shape == (60, 3), "by_owner must return float64[N, 3]")
+        column = np.array([OWNERS.index(one) for one in owner.tolist()])
+        expect(np.allclose(by_owner[np.arange(60), column], nd), "by_owner and equities disagree about not doubling")
+        expect(np.allclose(model.no_double(probs6, boards, cubes), nd), "no_double and equities disagree")
+        best = best_of(CubeEquities(nd, dt, dp), cubes.may_double())
+        expect(np.allclose(model.optimal(probs6, boards, cubes), best), "optimal does not follow from equities")
+        expect(np.allclose(model.no_double(probs6[:1], boards[:1], cubes.take(slice(0, 1))), nd[:1]), "equities depend on the batch")
+        points = np.resize([1.0, -2.0, 3.0], 60)
+        exact = np.where((owner == 0) & jacoby, np.sign(points), points)
+        expect(np.array_equal(model.finished(points, cubes), exact), "finished games must be exact (Jacoby: a point while centred)")
 
 
 def check_search(search: Any, engine: Engine | None = None, count: int = 24) -> None:
@@ -68,6 +126,7 @@ def check_search(search: Any, engine: Engine | None = None, count: int = 24) -> 
     before = _copy(turns)
     result = search.values(turns, engine)
     _check_result(result, turns)
+    _check_cubeful(search, engine, turns)
     expect(np.array_equal(turns.children, before.children), "values changed turns.children")
     again = search.values(turns, engine)
     expect(
@@ -78,6 +137,19 @@ def check_search(search: Any, engine: Engine | None = None, count: int = 24) -> 
         alone = search.values(_row(turns, row), engine)
         same = np.array_equal(alone.full, result.full[part]) and np.allclose(alone.values, result.values[part], atol=1e-6)
         expect(same, f"values depend on the batch: row {row} alone gets others")
+
+
+def _check_cubeful(search: Any, engine: Engine, turns: Turns) -> None:
+    from raccoon.cube.model import Janowski
+
+    if not engine.has_probs or not isinstance(search, CubefulSearch):
+        return
+    cubes = Cubes.centred(len(turns), CubeRules())
+    result = search.cubeful(Turns(turns.boards, turns.dice, cubes, turns.children, turns.offsets), engine, Janowski())
+    expect(result.values.shape == (len(turns.children),), "cubeful must value every child")
+    expect((np.abs(result.values[result.full]) <= 1 + 1e-6).all(), "cubeful values are points / 3 and lie in [-1, 1]")
+    for name, found in zip(("nd", "dt", "dp"), search.cube_equities(turns.boards, cubes, engine, Janowski()), strict=True):
+        expect(found.shape == (len(turns),) and np.isfinite(found).all(), f"cube_equities: {name} must be finite float64[N]")
 
 
 def _check_result(result: Any, turns: Turns) -> None:

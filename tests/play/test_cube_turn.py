@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -193,7 +195,7 @@ def test_bad_input_is_refused() -> None:
     player = EnginePlayer(GNUBG)
 
     class Mute(Scripted):
-        def take(self, boards, cubes):
+        def take(self, boards: Any, cubes: Cubes) -> Any:
             return np.ones(len(boards))
 
     with pytest.raises(RaccoonError, match=r"player mute: take\(\) gave float64"):

@@ -1,0 +1,118 @@
+"""The cube arena: the same games for any batch and control, figures that agree with the games, matches, resuming, refusals."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+
+from raccoon.contracts import Evaluator, RaccoonError
+from raccoon.eval.cube_arena import CubeArena
+from raccoon.executor import ProcessExecutor
+
+ENGINE = {"_target_": "raccoon.engine.gnubg.GnubgEngine"}
+GNUBG = {"_target_": "raccoon.play.player.EnginePlayer", "engine": ENGINE}
+LIVE = {**GNUBG, "name": "live", "cube": {"_target_": "raccoon.cube.model.Janowski", "x_contact": 1.0, "x_race": 1.0}}
+HERE = ProcessExecutor(workers=0, progress=False)
+
+
+def run(folder, opponent=LIVE, **settings):
+    return CubeArena(HERE, **{"games": 12, "shard_games": 5, **settings}).run(GNUBG, opponent, folder, 4)
+
+
+def games(folder) -> list[dict[str, str]]:
+    with (folder / "games.csv").open() as handle:
+        return list(csv.DictReader(handle))
+
+
+def test_figures_come_from_the_games(tmp_path) -> None:
+    assert isinstance(CubeArena(HERE), Evaluator)
+    report = run(tmp_path)
+    rows = games(tmp_path)
+    points = np.array([float(row["points"]) for row in rows])
+    figures = report.figures
+    assert figures["ppg_raw"].value == pytest.approx(points.mean())
+    for name in ("cubeful", "cubeless"):
+        luck = np.array([float(row[f"luck_{name}"]) for row in rows])
+        assert figures[f"ppg_vr_{name}"].value == pytest.approx((points - luck).mean())
+        assert figures[f"sd_vr_{name}"].value == pytest.approx((points - luck).std(ddof=1))
+        assert figures[f"sd_ratio_{name}"].value == pytest.approx(points.std(ddof=1) / (points - luck).std(ddof=1))
+    assert figures["ppg_vr"].value == figures["ppg_vr_cubeful"].value
+    assert sum(row["games"] for row in report.tables["cube"]) == 12
+    offered = sum(figures[f"doubles_per_game_{side}"].value for side in ("player", "opponent"))
+    assert offered >= figures["drops_per_game"].value > 0
+    assert (report.player, report.opponent) == ("gnubg0", "live")
+    assert any("cap" not in note and "cube live to 1024, jacoby off, beavers off" in note for note in report.notes)
+
+
+def test_games_do_not_depend_on_batch_shards_or_control(tmp_path) -> None:
+    settings = [{}, {"batch": 3}, {"shard_games": 12}, {"luck": "cubeless"}, {"luck": "off"}, {"luck": False}]
+    reports = [run(tmp_path / str(number), **setting) for number, setting in enumerate(settings)]
+    first = [(row["points"], row["rolls"], row["cube"]) for row in games(tmp_path / "0")]
+    for number in (1, 2, 3):
+        assert [(row["points"], row["rolls"], row["cube"]) for row in games(tmp_path / str(number))] == first
+    for number in (4, 5):
+        assert [(row["points"], row["rolls"]) for row in games(tmp_path / str(number))] == [row[:2] for row in first]
+        assert "ppg_vr" not in reports[number].figures
+    assert reports[3].figures["ppg_vr"].value == reports[0].figures["ppg_vr_cubeless"].value
+
+
+def test_the_other_seating_is_the_mirror_image(tmp_path) -> None:
+    there = run(tmp_path / "there", games=10)
+    back = CubeArena(HERE, games=10, shard_games=5).run(LIVE, GNUBG, tmp_path / "back", 4)
+    # a player's strength is what the other one's is not, up to the luck left over
+    assert abs(there.figures["ppg_vr"].value + back.figures["ppg_vr"].value) < 1.5
+
+
+def test_a_player_against_itself(tmp_path) -> None:
+    report = run(tmp_path, opponent=GNUBG)
+    assert report.figures["evaluations_opponent"].value == 0
+    low, high = report.figures["ppg_vr"].lo, report.figures["ppg_vr"].hi
+    assert low is not None
+    assert high is not None
+    assert low < 0 < high
+
+
+def test_matches(tmp_path) -> None:
+    report = run(tmp_path, match_length=3, games=6)
+    assert 0 <= report.figures["match_wins"].value <= 1
+    assert report.figures["match_wins"].n == 6
+    assert "ppg_raw" not in report.figures
+    assert {row["points"] for row in games(tmp_path)} <= {"1", "-1"}
+
+
+def test_an_interrupted_run_goes_on(tmp_path) -> None:
+    whole = run(tmp_path / "whole")
+    run(tmp_path / "part")
+    shards = sorted((tmp_path / "part" / "shards").glob("shard-*.npz"))
+    assert len(shards) == 3
+    shards[1].unlink()
+    again = run(tmp_path / "part")
+    assert again.figures["ppg_vr"] == whole.figures["ppg_vr"]
+    assert "games_per_second" not in again.figures
+
+
+@pytest.mark.parametrize(
+    ("settings", "key"),
+    [
+        ({"jacoby": "yes"}, "evaluator.jacoby"),
+        ({"beavers": 1}, "evaluator.beavers"),
+        ({"cap": 3}, "evaluator.cap"),
+        ({"cap": 0}, "evaluator.cap"),
+        ({"luck": "gnubg0"}, "evaluator.luck"),
+        ({"match_length": 0}, "evaluator.match_length"),
+        ({"match_length": 1000}, "evaluator.match_length"),
+        ({"match_length": 3, "jacoby": True}, "evaluator.match_length"),
+        ({"games": 0}, "evaluator.games"),
+    ],
+)
+def test_bad_settings_are_refused(settings, key) -> None:
+    with pytest.raises(RaccoonError, match=key):
+        CubeArena(HERE, **settings)
+
+
+def test_a_net_that_only_knows_equities_is_refused(tmp_path) -> None:
+    node = {"_target_": "raccoon.play.player.EnginePlayer", "engine": {"_target_": "raccoon.engine.random.RandomEngine"}}
+    with pytest.raises(RaccoonError, match="six outcome chances"):
+        CubeArena(HERE, games=2).run(node, GNUBG, tmp_path, 1)
