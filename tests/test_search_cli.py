@@ -68,8 +68,19 @@ def test_a_dash_where_no_chances_are_known(capsys: pytest.CaptureFixture[str]) -
 
 def test_rolled_out_plays_say_so(capsys: pytest.CaptureFixture[str]) -> None:
     ask(START, "dice=62", "top=4", "diagram=false", "search=roller", "search.truncate=1")
-    rows = capsys.readouterr().out.splitlines()[2:-1]
+    *rows, legend, _ = capsys.readouterr().out.splitlines()[2:]
     assert [" roll " in row for row in rows] == [True, True, True, False]
+    assert ["±" in row for row in rows] == [True, True, True, False]
+    assert legend.startswith("±")
+
+
+def test_cubeful_pages(capsys: pytest.CaptureFixture[str]) -> None:
+    ask("position=AQAAiAAAAAAAAA", "cubeful=true", "diagram=false", "search=expectimax")
+    lines = capsys.readouterr().out.splitlines()
+    assert "cube at 1, centred: double, take" in lines
+    assert [line.split()[-1] for line in lines[-3:]] == ["+0.0556", "+0.1111", "+1.0000"]
+    ask(START, "dice=31", "cubeful=true", "diagram=false", "top=1")
+    assert capsys.readouterr().out.splitlines()[-1] == "cube at 1, centred"
 
 
 def test_a_file_of_records_is_continued(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

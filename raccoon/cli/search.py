@@ -11,6 +11,7 @@ from raccoon.cli.app import section
 
 __all__ = ["main"]
 
+_CUBE_LINES = (("no double", "no_double"), ("double, take", "double_take"), ("double, pass", "double_pass"))
 _HEADS = ("win", "win g", "win bg", "lose", "lose g", "lose bg")
 
 
@@ -21,7 +22,7 @@ def _job(config: dict[str, Any], _: Any) -> None:
     from raccoon.search.analysis import analyse
 
     as_json, top = config["json"], config["top"]
-    for key in ("json", "diagram"):
+    for key in ("json", "diagram", "cubeful"):
         if not isinstance(config[key], bool):
             raise RaccoonError(f"{key}={config[key]!r}: give true or false")
     if top is not None and (isinstance(top, bool) or not isinstance(top, int) or top < 1):
@@ -30,12 +31,13 @@ def _job(config: dict[str, Any], _: Any) -> None:
         raise RaccoonError("json=true: leave it out where out=FILE is given; that file is JSON, a line for each position")
     questions = _questions(config)
     player = build(section(config, "player"), "player")
-    if not hasattr(player, "engine") or not hasattr(player, "search"):
+    if not all(hasattr(player, part) for part in ("engine", "search", "cube")):
         raise RaccoonError(f"player={getattr(player, 'name', player)}: search.py analyses players that have an engine and a search")
     if config["out"] is not None:
         _write(config, questions, player, top)
         return
-    records = track(analyse(questions, player.engine, player.search), len(questions), "positions", enabled=len(questions) > 1)
+    model = player.cube if config["cubeful"] else None
+    records = track(analyse(questions, player.engine, player.search, model), len(questions), "positions", enabled=len(questions) > 1)
     if as_json:
         print(json.dumps([_cut(record, top) for record in records], indent=1))
         return
@@ -52,10 +54,18 @@ def _write(config: dict[str, Any], questions: list[Any], player: Any, top: int |
     from raccoon.search.analysis import analyse
 
     path = Path(str(config["out"]))
+    model = player.cube if config["cubeful"] else None
     mark = fingerprint({"player": section(config, "player"), "top": top})
-    asked = [{"position": position_id(each.board), "dice": None if each.dice is None else list(each.dice)} for each in questions]
+    asked = [
+        {
+            "position": position_id(each.board),
+            "dice": None if each.dice is None else list(each.dice),
+            "cube": None if model is None else each.cube(),
+        }
+        for each in questions
+    ]
     done = records.kept(path, mark, asked, config["resume"])
-    found = analyse(questions[done:], player.engine, player.search)
+    found = analyse(questions[done:], player.engine, player.search, model)
     for _ in track(records.append(path, mark, (_cut(record, top) for record in found)), len(questions) - done, "positions"):
         pass
     print(f"{path}: {len(questions)} positions, {len(questions) - done} of them new")
@@ -64,7 +74,7 @@ def _write(config: dict[str, Any], questions: list[Any], player: Any, top: int |
 def _questions(config: dict[str, Any]) -> list[Any]:
     """Every question of ``position`` and ``file``, all read before the first is searched."""
     from raccoon.contracts import RaccoonError
-    from raccoon.search.analysis import read_question
+    from raccoon.search.questions import read_question
 
     position, file, dice = config["position"], config["file"], config["dice"]
     if (position is None) is (file is None):
@@ -107,10 +117,32 @@ def _page(question: Any, record: dict[str, Any], player: str, diagram: bool) -> 
     lines.append(f"{'':>3} {'':<{width}} {'ply':>4} {'equity':>8} {'diff':>8}  " + " ".join(f"{head:>7}" for head in _HEADS))
     for rank, row in enumerate(rows, start=1):
         chances = " ".join(f"{'-' if row['chances'] is None else format(row['chances'][i], '.4f'):>7}" for i in range(6))
-        depth = row["ply"] if row["se"] is None else "roll"
-        lines.append(f"{rank:>3} {row['move']:<{width}} {depth:>4} {row['equity']:>+8.4f} {row['difference']:>+8.4f}  {chances}")
-    lines.append(f"{record['evaluations']:,} evaluations, {record['seconds']:.2f} s; equity in points at a cube of 1, cubeless")
-    return "\n".join(lines)
+        depth, error = (row["ply"], "") if row["se"] is None else ("roll", f"  ±{row['se']:.4f}")
+        lines.append(f"{rank:>3} {row['move']:<{width}} {depth:>4} {row['equity']:>+8.4f} {row['difference']:>+8.4f}  {chances}{error}")
+    if any(row["se"] is not None for row in rows):
+        lines.append("± is the standard error of the equity")
+    lines.append(f"{record['evaluations']:,} evaluations, {record['seconds']:.2f} s; {_unit(record['cube'])}")
+    return "\n".join(lines + _cube_lines(record["cube"], record.get("cube_action")))
+
+
+def _unit(cube: dict[str, Any] | None) -> str:
+    if cube is None:
+        return "equity in points at a cube of 1, cubeless"
+    return "equity: match winning chances from -1 to 1" if cube["away"] else "equity in points per unit of the cube"
+
+
+def _cube_lines(cube: dict[str, Any] | None, action: dict[str, Any] | None) -> list[str]:
+    """Where the cube is and, before the roll, what to do with it."""
+    if cube is None:
+        return []
+    owner = {"centred": "centred", "player": "owned by the side on roll", "opponent": "owned by the other side"}[cube["owner"]]
+    lines = [f"cube at {cube['value']}, {owner}"]
+    if cube["away"]:
+        lines[0] += ", {} away against {} away".format(*cube["away"]) + (", Crawford game" if cube["crawford"] else "")
+    if action is not None:
+        lines[0] += f": {action['action']}"
+        lines += [f"  {name:<12} {action[key]:>+8.4f}" for name, key in _CUBE_LINES]
+    return lines
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""What a player thinks of positions: read ids, search them, give records that can be printed or kept as JSON."""
+"""What a player thinks of positions: search them, give records that can be printed or kept as JSON."""
 
 from __future__ import annotations
 
@@ -10,68 +10,37 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.contracts import Boards, Engine, RaccoonError, Turns
+from raccoon.contracts import (
+    CENTRED,
+    Boards,
+    CubeEquities,
+    CubefulSearch,
+    CubeModel,
+    Cubes,
+    Engine,
+    RaccoonError,
+    Turns,
+)
+from raccoon.cube.cubeful import CubefulTree
+from raccoon.cube.model import best_of
 from raccoon.engine.outcomes import exact_probs6
 from raccoon.env.board import terminal_points
-from raccoon.env.codec import from_position_id, position_id
-from raccoon.env.movegen import check_dice, enumerate_turns
+from raccoon.env.codec import position_id
+from raccoon.env.movegen import enumerate_turns
 from raccoon.env.notation import format_turn
-from raccoon.env.xgid import from_xgid
 from raccoon.search.expectimax import Expectimax
 from raccoon.search.filters import keep_best
 from raccoon.search.lookahead import terminal_value
+from raccoon.search.questions import Question
 from raccoon.search.rollout import Rollout
 
-__all__ = ["Question", "analyse", "read_dice", "read_question"]
+__all__ = ["analyse"]
 
 _MOVER = [3, 4, 5, 0, 1, 2]  # chances of the side that has just moved, from those of the side on roll
 _AT_ONCE = 8
 
 
-@dataclass(frozen=True)
-class Question:
-    """A board ``int8[2, 25]`` (side on roll in slot 1) and the roll to play, None before the roll."""
-
-    board: Boards
-    dice: tuple[int, int] | None
-
-
-def read_dice(value: Any) -> tuple[int, int] | None:
-    """Two dice from ``[3, 1]``, ``31``, ``"3 1"`` or ``"3-1"``; None stays None. Raises RaccoonError for anything else."""
-    if value is None:
-        return None
-    parts = list(value) if isinstance(value, list | tuple) else [part for part in str(value) if part not in " -,"]
-    try:
-        numbers = [int(part) for part in parts]
-    except (TypeError, ValueError):
-        numbers = []
-    if len(numbers) != 2:
-        raise RaccoonError(f"dice={value!r}: give two numbers from 1 to 6, such as dice=[3,1]")
-    first, second = check_dice(np.array([numbers]), 1)[0].tolist()
-    return first, second
-
-
-def read_question(text: Any, dice: Any = None) -> Question:
-    """The question in a Position ID or an XGID, whose own dice count unless ``dice`` are given.
-
-    Raises RaccoonError naming ``text`` for a bad id or a finished game, and for bad dice.
-    """
-    if not isinstance(text, str):
-        raise RaccoonError(
-            f"position={text!r}: give a Position ID or an XGID; one that reads as a number needs quotes: position=\"'{text}'\""
-        )
-    text, rolled = text.strip(), read_dice(dice)
-    if "=" in text or ":" in text:
-        found = from_xgid(text)
-        board, rolled = found.board, rolled or found.dice
-    else:
-        board = from_position_id(text)
-    if terminal_points(board[None])[0]:
-        raise RaccoonError(f"position {text!r}: the game is over; there is nothing to play")
-    return Question(board, rolled)
-
-
-def analyse(questions: Sequence[Question], engine: Engine, search: Any) -> Iterator[dict[str, Any]]:
+def analyse(questions: Sequence[Question], engine: Engine, search: Any, model: CubeModel | None = None) -> Iterator[dict[str, Any]]:
     """One record a question, in their order, a few searched at a time.
 
     With dice: ``position, dice, candidates, evaluations, seconds``; a candidate has ``move, position`` (after it),
@@ -80,18 +49,30 @@ def analyse(questions: Sequence[Question], engine: Engine, search: Any) -> Itera
     best first, those searched less deeply last. Without: ``position, equity, chances, ply, se, evaluations, seconds`` of the
     side on roll. Chances are those behind the equity; rolled-out ones are means, and rare ones can be slightly negative.
     ``evaluations``, pruning and filter engines included, and ``seconds`` are shared evenly by the questions searched together.
+
+    ``model``: with the question's cube in play, which ranks plays by cubeful equity; ``cube`` (None without a model) is
+    then the question's, and before the roll ``cube_action`` says ``no_double``, ``double_take``, ``double_pass`` and ``action``.
+    Equities are in points per unit of the cube, in match play match winning chances from -1 to 1. Raises RaccoonError when
+    the search or the engine cannot.
     """
-    engines = _engines(engine, search)
-    for start in range(0, len(questions), _AT_ONCE):
-        part = list(questions[start : start + _AT_ONCE])
+    engines, name = _engines(engine, search), search.name
+    if model is not None and not (isinstance(search, CubefulSearch) and engine.has_probs):
+        raise RaccoonError(
+            f"cubeful=true: needs a search that plays with a cube (static, expectimax, pruned; not {name}) and an engine that knows "
+            "the outcome chances"
+        )
+    at_once = _AT_ONCE if model is None else 1  # each question has its own rules
+    for start in range(0, len(questions), at_once):
+        part = list(questions[start : start + at_once])
         began, before = time.perf_counter(), sum(each.evaluations for each in engines)
         rolled = [question for question in part if question.dice is not None]
         plain = [question for question in part if question.dice is None]
-        found = dict(zip(map(id, rolled), _turns(rolled, engine, search), strict=True))
-        found |= dict(zip(map(id, plain), _boards(plain, engine, search), strict=True))
+        found = dict(zip(map(id, rolled), _turns(rolled, engine, search, model), strict=True))
+        found |= dict(zip(map(id, plain), _boards(plain, engine, search, model), strict=True))
         seconds, used = time.perf_counter() - began, sum(each.evaluations for each in engines) - before
         for question in part:
-            yield found[id(question)] | {"evaluations": used // len(part), "seconds": seconds / len(part)}
+            cube = {"cube": None if model is None else question.cube()}
+            yield found[id(question)] | cube | {"evaluations": used // len(part), "seconds": seconds / len(part)}
 
 
 def _engines(engine: Engine, search: Any) -> list[Engine]:
@@ -105,9 +86,10 @@ def _engines(engine: Engine, search: Any) -> list[Engine]:
     return list(found.values())
 
 
-def _boards(questions: list[Question], engine: Engine, search: Any) -> list[dict[str, Any]]:
+def _boards(questions: list[Question], engine: Engine, search: Any, model: CubeModel | None) -> list[dict[str, Any]]:
     if not questions:
         return []
+    actions: list[dict[str, Any] | None] = [None] * len(questions)
     boards = np.stack([question.board for question in questions])
     ply = search.ply if isinstance(search, Expectimax) else 0
     chances: list[Any]
@@ -119,10 +101,27 @@ def _boards(questions: list[Question], engine: Engine, search: Any) -> list[dict
     else:
         equity = 3.0 * (search.tree(engine).values(boards, ply) if ply else np.asarray(engine.value(boards), np.float64))
         chances = _chances(boards, ply, engine, search)
-    return [
-        {"position": position_id(board), "dice": None, "equity": float(equity[i]), "chances": chances[i], "ply": ply, "se": errors[i]}
-        for i, board in enumerate(boards)
-    ]
+        if model is not None:
+            cubes = questions[0].cubes
+            found = search.cube_equities(boards, cubes, engine, model)
+            equity = best_of(found, cubes.may_double())
+            actions[0] = _action(found, cubes)
+    heads = [{"position": position_id(board), "dice": None, "cube_action": actions[i]} for i, board in enumerate(boards)]
+    return [head | {"equity": float(equity[i]), "chances": chances[i], "ply": ply, "se": errors[i]} for i, head in enumerate(heads)]
+
+
+def _action(equities: CubeEquities, cubes: Cubes) -> dict[str, Any]:
+    """What both sides do, in the words of the field."""
+    nd, dt, dp = (float(column[0]) for column in equities)
+    answer = "pass" if dt >= dp else "beaver" if dt < 0 and cubes.rules is not None and cubes.rules.beavers else "take"
+    again = "double" if cubes.owner[0] == CENTRED else "redouble"
+    if not cubes.may_double()[0]:
+        action = "no cube action"
+    elif min(dt, dp) > nd:
+        action = f"{again}, {answer}"
+    else:
+        action = f"too good to {again}, pass" if answer == "pass" else f"no {again}, {answer}"
+    return {"no_double": nd, "double_take": dt, "double_pass": dp, "action": action}
 
 
 @dataclass(frozen=True)
@@ -136,20 +135,21 @@ class _Found:
     errors: list[float | None]
 
 
-def _turns(questions: list[Question], engine: Engine, search: Any) -> list[dict[str, Any]]:
+def _turns(questions: list[Question], engine: Engine, search: Any, model: CubeModel | None) -> list[dict[str, Any]]:
     if not questions:
         return []
-    turns = enumerate_turns(np.stack([question.board for question in questions]), np.array([question.dice for question in questions]))
-    found = _rolled_out(turns, engine, search) if isinstance(search, Rollout) else _searched(turns, engine, search)
+    boards, dice = np.stack([question.board for question in questions]), np.array([question.dice for question in questions])
+    turns = enumerate_turns(boards, dice, None if model is None else questions[0].cubes)
+    found = _rolled_out(turns, engine, search) if isinstance(search, Rollout) else _searched(turns, engine, search, model)
     return [_record(turns, row, found) for row in range(len(turns))]
 
 
-def _searched(turns: Turns, engine: Engine, search: Any) -> _Found:
-    result = search.values(turns, engine)
+def _searched(turns: Turns, engine: Engine, search: Any, model: CubeModel | None) -> _Found:
+    result = search.values(turns, engine) if model is None else search.cubeful(turns, engine, model)
     values, full = result.values.copy(), result.full.copy()
     plies = np.zeros(len(values), np.int8) if result.plies is None else result.plies.copy()
     if isinstance(search, Expectimax) and search.ply:
-        _search_the_clear(turns, values, full, plies, search, engine)
+        _search_the_clear(turns, values, full, plies, search, engine, model)
     chances: list[list[float] | None] = [None] * len(plies)
     for ply in np.unique(plies):
         rows = np.flatnonzero(plies == ply)
@@ -179,15 +179,25 @@ def _to_mover(six: list[float] | None) -> list[float] | None:
 
 
 def _search_the_clear(
-    turns: Turns, values: NDArray[np.float64], full: NDArray[np.bool_], plies: NDArray[np.int8], search: Expectimax, engine: Engine
+    turns: Turns,
+    values: NDArray[np.float64],
+    full: NDArray[np.bool_],
+    plies: NDArray[np.int8],
+    search: Expectimax,
+    engine: Engine,
+    model: CubeModel | None,
 ) -> None:
     """In place: a play that a search does not look below, being the only one or far ahead, is still shown at full depth."""
     searched = np.add.reduceat((plies == search.ply).astype(np.int64), turns.offsets[:-1]) > 0
     best, _ = keep_best(np.where(full, values, -np.inf), turns.offsets, 1)
     clear = best[~searched & (terminal_value(turns.children[best]) == 0)]
     if len(clear):
-        values[clear] = -search.tree(engine).values(turns.children[clear], search.ply)
         rows = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
+        if model is None:
+            values[clear] = -search.tree(engine).values(turns.children[clear], search.ply)
+        else:
+            tree, cubes = CubefulTree(search.tree(engine), model), turns.cubes.take(rows[clear]).flipped()
+            values[clear] = tree.candidates(turns.children[clear], cubes, search.ply) / 3.0
         full[np.isin(rows, rows[clear])] = False
         full[clear], plies[clear] = True, search.ply
 

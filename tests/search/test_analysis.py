@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from raccoon.contracts import OUTCOME_POINTS, RaccoonError
+from raccoon.contracts import OUTCOME_POINTS, CubeRules, Cubes, RaccoonError
+from raccoon.cube.model import Janowski
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.engine.random import RandomEngine
 from raccoon.env.board import START
@@ -13,7 +16,8 @@ from raccoon.env.codec import from_position_id, position_id
 from raccoon.env.movegen import enumerate_turns
 from raccoon.env.notation import parse_turn
 from raccoon.search import Expectimax, Filter, StaticSearch, equities
-from raccoon.search.analysis import Question, analyse, read_dice, read_question
+from raccoon.search.analysis import analyse
+from raccoon.search.questions import Question, read_dice, read_question
 from raccoon.search.rollout import Rollout
 
 GNUBG = GnubgEngine(0)
@@ -121,3 +125,59 @@ def test_questions_are_read() -> None:
     for bad in ("4HPwATDgc/ABM", "!!!!!!!!!!!!!!", 12, None, "XGID=a:b"):
         with pytest.raises(ValueError, match=r"position|Position ID|XGID"):
             read_question(bad)
+
+
+def cubeful(text: str, search: Any = None, dice: Any = None) -> dict[str, Any]:
+    (record,) = analyse([read_question(text, dice)], GNUBG, search or StaticSearch(), Janowski())
+    return record
+
+
+@pytest.mark.parametrize(
+    ("position", "action"),
+    [
+        ("AQAAiAAAAAAAAA", "double, take"),
+        ("DwAA4AEAAAAAAA", "double, pass"),
+        ("4HPwATDgc/ABMA", "no double, take"),
+    ],
+)
+def test_cube_action_before_the_roll(position: str, action: str) -> None:
+    record = cubeful(position, Expectimax(1))
+    assert record["cube_action"]["action"] == action
+    nd, dt, dp = (record["cube_action"][name] for name in ("no_double", "double_take", "double_pass"))
+    assert record["equity"] == pytest.approx(max(nd, min(dt, dp)))
+    assert record["cube"] == {"value": 1, "owner": "centred", "jacoby": False, "beavers": False, "away": None, "crawford": False}
+
+
+def test_the_cube_of_an_xgid_counts() -> None:
+    board = "-b----E-C---eE---c-e----B-"
+    held = {owner: cubeful(f"XGID={board}:1:{owner}:1:00:0:0:0:0:10") for owner in (1, -1)}
+    assert held[1]["cube"]["owner"] == "player"
+    assert held[1]["cube"]["value"] == 2
+    assert held[1]["equity"] > held[-1]["equity"]
+    assert held[1]["cube_action"]["action"].startswith("no redouble")
+    assert held[-1]["cube_action"]["action"] == "no cube action"
+    jacoby = cubeful(f"XGID={board}:0:0:1:00:0:0:3:0:10")["cube"]
+    assert (jacoby["jacoby"], jacoby["beavers"]) == (True, True)
+    match = cubeful(f"XGID={board}:0:0:1:00:2:4:0:5:10")
+    assert match["cube"]["away"] == [3, 1]
+    crawford = cubeful(f"XGID={board}:0:0:1:00:2:4:1:5:10")
+    assert crawford["cube"]["crawford"]
+    assert crawford["cube_action"]["action"] == "no cube action"
+    with pytest.raises(RaccoonError, match="ends at 25"):
+        cubeful(f"XGID={board}:0:0:1:00:0:0:0:40:10")
+
+
+def test_plays_are_ranked_with_the_cube() -> None:
+    record = cubeful("4HPwATDgc/ABMA", Expectimax(1), "31")
+    turns = enumerate_turns(START[None], np.array([[3, 1]]), Cubes.centred(1, CubeRules()))
+    expected = Expectimax(1).cubeful(turns, GNUBG, Janowski()).values
+    assert [each["equity"] for each in record["candidates"]] == pytest.approx(sorted(3 * expected, reverse=True))
+    assert record["candidates"][0]["move"] == "8/5 6/5"
+    assert "cube_action" not in record
+
+
+def test_who_cannot_play_with_a_cube_is_told() -> None:
+    with pytest.raises(RaccoonError, match="cubeful=true"):
+        next(analyse([Question(START, None)], RandomEngine(1), StaticSearch(), Janowski()))
+    with pytest.raises(RaccoonError, match="cubeful=true"):
+        next(analyse([Question(START, None)], GNUBG, Rollout(36, 2), Janowski()))

@@ -1,0 +1,85 @@
+"""Questions about positions, read from Position IDs and XGIDs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, CubeRules, Cubes, RaccoonError
+from raccoon.cube.met import check_away
+from raccoon.env.board import terminal_points
+from raccoon.env.codec import from_position_id
+from raccoon.env.movegen import check_dice
+from raccoon.env.xgid import Position, from_xgid
+
+__all__ = ["Question", "read_dice", "read_question"]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A board ``int8[2, 25]`` (side on roll in slot 1), the roll to play (None before the roll), and the cube (one row): an XGID's
+    own, else centred in a money game."""
+
+    board: Boards
+    dice: tuple[int, int] | None
+    cubes: Cubes = field(default_factory=lambda: Cubes.centred(1, CubeRules()))
+
+    def cube(self) -> dict[str, Any]:
+        """The cube, its rules and the score as plain values: what tells two questions about one board apart."""
+        rules, away = self.cubes.rules, self.cubes.away
+        return {
+            "value": int(self.cubes.value[0]),
+            "owner": {CENTRED: "centred", OWNED: "player", OPPONENT: "opponent"}[int(self.cubes.owner[0])],
+            "jacoby": rules is not None and rules.jacoby,
+            "beavers": rules is not None and rules.beavers,
+            "away": None if away is None else away[0].tolist(),
+            "crawford": self.cubes.crawford is not None and bool(self.cubes.crawford[0]),
+        }
+
+
+def read_dice(value: Any) -> tuple[int, int] | None:
+    """Two dice from ``[3, 1]``, ``31``, ``"3 1"`` or ``"3-1"``; None stays None. Raises RaccoonError for anything else."""
+    if value is None:
+        return None
+    parts = list(value) if isinstance(value, list | tuple) else [part for part in str(value) if part not in " -,"]
+    try:
+        numbers = [int(part) for part in parts]
+    except (TypeError, ValueError):
+        numbers = []
+    if len(numbers) != 2:
+        raise RaccoonError(f"dice={value!r}: give two numbers from 1 to 6, such as dice=[3,1]")
+    first, second = check_dice(np.array([numbers]), 1)[0].tolist()
+    return first, second
+
+
+def read_question(text: Any, dice: Any = None) -> Question:
+    """The question in a Position ID or an XGID, whose own dice count unless ``dice`` are given.
+
+    Raises RaccoonError naming ``text`` for a bad id or a finished game, and for bad dice.
+    """
+    if not isinstance(text, str):
+        raise RaccoonError(
+            f"position={text!r}: give a Position ID or an XGID; one that reads as a number needs quotes: position=\"'{text}'\""
+        )
+    text, rolled = text.strip(), read_dice(dice)
+    cubes = Cubes.centred(1, CubeRules())
+    if "=" in text or ":" in text:
+        found = from_xgid(text)
+        board, rolled, cubes = found.board, rolled or found.dice, _cubes(found)
+    else:
+        board = from_position_id(text)
+    if terminal_points(board[None])[0]:
+        raise RaccoonError(f"position {text!r}: the game is over; there is nothing to play")
+    return Question(board, rolled, cubes)
+
+
+def _cubes(found: Position) -> Cubes:
+    value, owner = np.array([found.cube_value], np.int32), np.array([found.cube_owner], np.int8)
+    rules = CubeRules(jacoby=found.jacoby, beavers=found.beavers, cap=1 << found.cube_limit)
+    if not found.match_length:
+        return Cubes(value, owner, rules)
+    away = np.array([[found.match_length - points for points in found.score]], np.int16)
+    check_away(away)
+    return Cubes(value, owner, rules, away, np.array([found.crawford]))
