@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from raccoon.contracts import OUTCOME_POINTS, RaccoonError, Turns
 from raccoon.engine.base import EngineBase
 from raccoon.engine.bearoff import BearoffEngine
 from raccoon.engine.composite import CompositeEngine
 from raccoon.engine.gnubg import GnubgEngine
+from raccoon.engine.net import NetEngine
 from raccoon.engine.random import RandomEngine
 from raccoon.env.board import START, is_race, swap, terminal_points
 from raccoon.env.codec import from_position_id
-from raccoon.env.encoder import encode
+from raccoon.env.encoder import Encoder, encode
 from raccoon.env.movegen import ROLL_PROBS, ROLLS, afterstates, enumerate_turns
+from raccoon.model import MLP, Outcomes6, RaccoonNet
 from raccoon.play import EnginePlayer, play_games
 from raccoon.play.observers import Recorder
 from raccoon.search import Expectimax, Filter, child_values, equities
@@ -413,3 +417,18 @@ def test_a_bumped_leader_calls_for_more_candidates(turns):
     assert more > 0
     deep = bumped.full & ~plain.full
     np.testing.assert_allclose(bumped.values[deep], -equities(turns.children[deep], 1, RANDOM) / 3, atol=1e-9)
+
+
+def test_a_cache_changes_nothing(turns):
+    net = RaccoonNet(Encoder(), partial(MLP, hidden=[64, 32]), Outcomes6, seed=3).eval()
+    search = Expectimax(1, Filter("value", 4))
+    few = Turns(turns.boards[:4], turns.dice[:4], turns.cubes.take(slice(0, 4)), turns.children[: turns.offsets[4]], turns.offsets[:5])
+    plain = NetEngine(net, batch_size=256)
+    expected = search.values(few, plain)
+    for entries in (64, 1 << 16):  # one that forgets most boards, one that keeps nearly all
+        cached = NetEngine(net, batch_size=256, cache=entries)
+        for _ in range(2):  # empty, then filled by the same decisions
+            found = search.values(few, cached)
+            assert_array_equal(found.values, expected.values)
+            assert_array_equal(found.full, expected.full)
+    assert cached.rows < 1.2 * plain.rows  # the second time was read from the table
