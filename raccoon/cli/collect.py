@@ -1,4 +1,4 @@
-"""``python -m raccoon.cli.collect SWEEP [OUT]``: one table and plot of the bgsage_pr runs in a sweep's folder, in OUT (SWEEP/summary)."""
+"""``python -m raccoon.cli.collect SWEEP [OUT]``: one table and plot of a sweep's runs (PR or arenas), in OUT (SWEEP/summary)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One table and one plot of the ``bgsage_pr`` runs of a sweep: paired comparisons, the best trades, the selection rule."""
+"""One table and one plot of the runs of a sweep, by PR (arenas: ``collect_arenas``): paired differences, the selection rule."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from raccoon.contracts import Figure, RaccoonError, Report
 from raccoon.eval import plots, report, stats
+from raccoon.eval.collect_arenas import collect_arenas, is_arena
 from raccoon.eval.frontier import pareto
 from raccoon.eval.pr_scoring import PR_SCALE
 from raccoon.rng import generator
@@ -18,16 +19,20 @@ __all__ = ["collect"]
 
 
 def collect(folder: Path, seed: int = 1, replicates: int = stats.REPLICATES) -> Report:
-    """A report on every finished job in the sweep folder ``folder`` (one ``bgsage_pr`` run folder a job).
+    """A report on every finished job in the sweep folder ``folder`` (a run folder a job, of ``bgsage_pr``, ``cube_pr`` or an arena).
 
     Rule: of the configurations whose paired PR difference to the lowest PR has a 95% interval that reaches 0, the one with the
     fewest seconds per decision is chosen. Raises RaccoonError when there are no two jobs, or their decisions differ.
     """
     start = time.perf_counter()
     jobs = sorted((path.parent for path in Path(folder).glob("*/report.json")), key=lambda path: (len(path.name), path.name))
+    arenas = [job for job in jobs if is_arena(job)]
     jobs = [job for job in jobs if (job / "decisions.npz").is_file()]
+    if len(arenas) > 1 and not jobs:
+        return collect_arenas(arenas, seed)
     if len(jobs) < 2:
-        raise RaccoonError(f"{folder}: holds {len(jobs)} finished bgsage_pr runs; give the folder of a sweep with two or more")
+        count = max(len(jobs), len(arenas))
+        raise RaccoonError(f"{folder}: holds {count} finished runs of PR or of an arena; give the folder of a sweep with two or more")
     reports = [report.read(job) for job in jobs]
     losses, games = _losses(jobs)
     names = _names([one.player for one in reports], jobs)

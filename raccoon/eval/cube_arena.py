@@ -59,7 +59,8 @@ class CubeArena:
         if match_length is not None and (jacoby or beavers):
             raise RaccoonError(f"evaluator.match_length={match_length}: there is no Jacoby rule and there are no beavers in match play")
         rules = {"jacoby": jacoby, "beavers": beavers, "cap": cap}
-        self.plan = MatchPlan(games, shard_games, 0, batch, self.control != "off", openings, turn_cap, rules, match_length)
+        counted = self.control != "off" and match_length is None
+        self.plan = MatchPlan(games, shard_games, 0, batch, counted, openings, turn_cap, rules, match_length)
 
     def run(self, player: Mapping[str, Any], opponent: Mapping[str, Any] | None, run_dir: Path, seed: int) -> Report:
         """Play and report. See ``Evaluator.run``."""
@@ -73,7 +74,7 @@ class CubeArena:
         report.figures |= _double_figures(played)
         report.figures |= _cost_figures(played)
         report.tables["cube"] = _cube_table(played)
-        write_games(Path(run_dir) / "games.csv", played)
+        write_games(Path(run_dir) / "games.csv", played, CONTROLS[0] if self.control == "off" else self.control)
         report.files.append("games.csv")
         report.seconds = time.perf_counter() - began
         return report

@@ -15,6 +15,8 @@ from raccoon.build import shared
 from raccoon.checks import whole
 from raccoon.contracts import CubeRules, Player, RaccoonError
 from raccoon.cube.met import check_length
+from raccoon.eval.cube_luck import CONTROLS, CubeLuckObserver
+from raccoon.eval.luck import LuckObserver
 from raccoon.executor import Executor, run_shards
 from raccoon.files import write_csv
 from raccoon.play.dice import OPENING_MODES
@@ -187,9 +189,6 @@ def match_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
 def _luck_observer(plan: MatchPlan, games: NDArray[np.int64]) -> Any:
     if not plan.luck or plan.match_length is not None:
         return None
-    from raccoon.eval.cube_luck import CubeLuckObserver  # GNUBG is needed for luck only
-    from raccoon.eval.luck import LuckObserver
-
     return LuckObserver(games) if plan.cube is None else CubeLuckObserver(games)
 
 
@@ -198,16 +197,18 @@ def _count(player: Player, what: str) -> int:
     return int(getattr(player, what, getattr(getattr(player, "engine", None), what, 0)))
 
 
-def write_games(path: Path, played: Played) -> None:
-    """One line a game as CSV: game, seat of player 0, points and luck to player 0, their difference, rolls, capped.
+def write_games(path: Path, played: Played, control: str | None = None) -> None:
+    """One line a game as CSV: game, seat of player 0, points and luck to player 0, their difference ``vr``, rolls, capped.
 
-    With a cube: its value at the end, and the two lucks instead of the one.
+    With a cube (``control``, one of ``cube_luck.CONTROLS``): its value at the end, and both lucks; ``vr`` is by ``control``.
     """
     columns: dict[str, NDArray[Any] | None] = {"game": played.games, "seat": played.games % 2, "points": played.points}
-    if played.luck is None or played.luck.ndim == 1:
-        columns |= {"luck": played.luck, "vr": None if played.luck is None else played.points - played.luck}
+    luck = played.luck
+    if control is None:
+        columns |= {"luck": luck, "vr": None if luck is None else played.points - luck}
     else:
-        columns |= {f"luck_{name}": played.luck[:, column] for column, name in enumerate(("cubeful", "cubeless"))}
+        columns |= {f"luck_{name}": None if luck is None else luck[:, column] for column, name in enumerate(CONTROLS)}
+        columns["vr"] = None if luck is None else played.points - luck[:, CONTROLS.index(control)]
         columns["cube"] = played.cube
     columns |= {"rolls": played.rolls, "capped": played.capped.astype(np.int64)}
     lists = [[None] * len(played.games) if column is None else column.tolist() for column in columns.values()]

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from raccoon.contracts import Evaluator, RaccoonError
+from raccoon.eval.collect import collect
 from raccoon.eval.cube_arena import CubeArena
+from raccoon.eval.report import write
 from raccoon.executor import ProcessExecutor
 
 ENGINE = {"_target_": "raccoon.engine.gnubg.GnubgEngine"}
@@ -116,3 +118,23 @@ def test_a_net_that_only_knows_equities_is_refused(tmp_path) -> None:
     node = {"_target_": "raccoon.play.player.EnginePlayer", "engine": {"_target_": "raccoon.engine.random.RandomEngine"}}
     with pytest.raises(RaccoonError, match="six outcome chances"):
         CubeArena(HERE, games=2).run(node, GNUBG, tmp_path, 1)
+
+
+def test_a_sweep_is_collected_game_by_game(tmp_path) -> None:
+    for job, opponent in enumerate((LIVE, GNUBG)):
+        report = run(tmp_path / "sweep" / str(job), opponent, luck="cubeless" if job else "cubeful")
+        write(report, tmp_path / "sweep" / str(job))
+    rows = [games(tmp_path / "sweep" / str(job)) for job in range(2)]
+    values = [np.array([float(row["vr"]) for row in part]) for part in rows]
+    expected = [
+        np.array([float(r["points"]) - float(r[f"luck_{name}"]) for r in part])
+        for part, name in zip(rows, ("cubeful", "cubeless"), strict=True)
+    ]
+    np.testing.assert_allclose(values, expected, atol=1e-9)
+    first, second = collect(tmp_path / "sweep").tables["Sweep"]
+    assert first["minus the first"] is None
+    assert second["minus the first"].value == pytest.approx((values[1] - values[0]).mean())
+    assert first["points per game"].value == pytest.approx(values[0].mean())
+    write(run(tmp_path / "sweep" / "2", games=11), tmp_path / "sweep" / "2")
+    with pytest.raises(RaccoonError, match="played other games"):
+        collect(tmp_path / "sweep")

@@ -111,13 +111,17 @@ def test_stratified_openings(tmp_path):
     assert random.figures["ppg_raw"].n == even.figures["ppg_raw"].n == 8
 
 
+def no_cube(n):
+    return np.ones(n, np.int32), np.zeros((n, 2, 3), np.int64), (0, 0)
+
+
 def test_whole_strata_are_the_units_of_the_intervals():
     """Results that are equal within each block of 60 games: the interval must be that of the block means."""
     n = 60 * 24
     means = np.random.default_rng(3).integers(-3, 4, 24)
     games = np.arange(n)
     none = np.zeros(n, bool)
-    played = Played(("a", "b"), games, np.repeat(means, 60), games, none, None, 1.0, None, (0, 0))
+    played = Played(("a", "b"), games, np.repeat(means, 60), games, none, None, 1.0, None, (0, 0), *no_cube(len(games)))
     even, plain = sample(played, "stratified"), sample(played, "random")
     assert even.clusters is not None
     assert plain.clusters is None
@@ -126,7 +130,7 @@ def test_whole_strata_are_the_units_of_the_intervals():
     assert figure.hi == pytest.approx(means.mean() + half)
     assert naive.hi is not None
     assert naive.hi - naive.value < half / 5
-    few = Played(("a", "b"), games[:600], np.repeat(means, 60)[:600], games[:600], none[:600], None, 1.0, None, (0, 0))
+    few = Played(("a", "b"), games[:600], np.repeat(means, 60)[:600], games[:600], none[:600], None, 1.0, None, (0, 0), *no_cube(600))
     assert sample(few, "stratified").clusters is None
 
 

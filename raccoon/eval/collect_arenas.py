@@ -1,0 +1,76 @@
+"""One table and one plot of the arena runs of a sweep: the same dice for every job, so that jobs are compared game by game."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raccoon.contracts import Figure, RaccoonError, Report
+from raccoon.eval import plots, report, stats
+
+__all__ = ["collect_arenas", "is_arena"]
+
+
+def is_arena(job: Path) -> bool:
+    """Whether a finished run folder is one of money games (``vr_arena``, ``gnubg_harness``, ``cube_arena``)."""
+    return (job / "games.csv").is_file() and "ppg_raw" in report.read(job).figures
+
+
+def collect_arenas(jobs: Sequence[Path], seed: int = 1) -> Report:
+    """A report on the arena run folders ``jobs``: points per game of each, and paired differences to the first.
+
+    Paired by game: the jobs must have played the same games with the same seed, so that they share the dice until their plays
+    differ. Raises RaccoonError when they did not.
+    """
+    reports = [report.read(job) for job in jobs]
+    games, values = [], []
+    for job in jobs:
+        number, value = _games(job)
+        games.append(number)
+        values.append(value)
+    for job, one, number in zip(jobs, reports, games, strict=True):
+        if one.seed != reports[0].seed or not np.array_equal(number, games[0]):
+            raise RaccoonError(f"{job}: played other games than {jobs[0]} (number or seed); only the same ones can be compared")
+    names = _names(reports, jobs)
+    result = Report("collect", names[0], None, seed, 0.0)
+    points = {name: _headline(one) for name, one in zip(names, reports, strict=True)}
+    result.figures = {f"{name}.ppg": figure for name, figure in points.items()}
+    result.tables["Sweep"] = [
+        {
+            "job": job.name,
+            "player": name,
+            "opponent": one.opponent,
+            "points per game": points[name],
+            "raw": one.figures["ppg_raw"],
+            "minus the first": None if index == 0 else stats.mean_ci(values[index] - values[0]),
+            "s/game": one.figures["seconds_per_game"].value,
+        }
+        for index, (job, name, one) in enumerate(zip(jobs, names, reports, strict=True))
+    ]
+    result.plots["sweep"] = plots.bars(points, "points per game")
+    result.notes = [
+        f"{len(games[0]):,} games, the same dice for all, paired game by game; the luck of the dice is taken out where it was counted.",
+    ]
+    return result
+
+
+def _headline(one: Report) -> Figure:
+    return one.figures.get("ppg_vr", one.figures["ppg_raw"])
+
+
+def _names(reports: Sequence[Report], jobs: Sequence[Path]) -> list[str]:
+    players = [one.player for one in reports]
+    return [name if players.count(name) == 1 else f"{name} #{job.name}" for name, job in zip(players, jobs, strict=True)]
+
+
+def _games(job: Path) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Numbers of the finished games and their results, luck taken out where it was counted."""
+    with open(job / "games.csv", encoding="utf-8", newline="") as handle:
+        rows: list[dict[str, Any]] = [row for row in csv.DictReader(handle) if row["capped"] == "0"]
+    value = [row["vr"] or row["points"] for row in rows]
+    return np.array([row["game"] for row in rows], np.int64), np.array(value, np.float64)
