@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from raccoon.contracts import RaccoonError
 
-__all__ = ["whole"]
+__all__ = ["number", "whole"]
 
 
 def whole(key: str, value: Any, least: int) -> int:
@@ -16,3 +17,14 @@ def whole(key: str, value: Any, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise RaccoonError(f"{key}={value!r}: give a whole number, {least} or more")
     return int(value)
+
+
+def number(key: str, value: Any, what: str, *, least: float = 0.0, most: float = math.inf, above: bool = False) -> float:
+    """``value`` if it is a number (no bool, not infinite) from ``least`` (``above``: greater than it) to ``most``.
+
+    Else RaccoonError naming ``key`` and saying to give ``what``.
+    """
+    given = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if not given or not least <= value <= most or (above and value == least):
+        raise RaccoonError(f"{key}={value!r}: give {what}")
+    return float(value)

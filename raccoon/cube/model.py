@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from raccoon.checks import number
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, Cubes, RaccoonError
 from raccoon.cube import match_equity
 from raccoon.cube.janowski import X_CONTACT, X_RACE, CubeEquities, cl2cf_money, probs6_to_cumulative5
@@ -32,8 +33,7 @@ class Janowski:
 
     def __init__(self, x_contact: float = X_CONTACT, x_race: float = X_RACE, moves: Moves = "cubeful", turns: bool = True) -> None:
         for key, x in (("x_contact", x_contact), ("x_race", x_race)):
-            if isinstance(x, bool) or not isinstance(x, int | float) or not 0 <= x <= 1:
-                raise RaccoonError(f"cube.{key}={x!r}: give a cube-life index from 0 (dead) to 1 (live)")
+            number(f"cube.{key}", x, "a cube-life index from 0 (dead) to 1 (live)", most=1.0)
         if moves not in ("cubeful", "cubeless"):
             raise RaccoonError(f"cube.moves={moves!r}: choose cubeful or cubeless")
         if not isinstance(turns, bool):

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from raccoon.checks import whole
+from raccoon.checks import number, whole
 from raccoon.contracts import CENTRED, CubeRules, Figure, RaccoonError, Report
 from raccoon.eval import plots, report, stats
 from raccoon.eval.benchmark import EMBEDDED, Benchmark, load
@@ -48,19 +48,17 @@ class Settings:
     ) -> None:
         if metric not in ("cubeless", "cubeful"):
             raise RaccoonError(f"evaluator.metric={metric!r}: choose cubeless or cubeful")
-        checks = {"bootstrap": bootstrap, "shard_games": shard_games, "blunder": blunder, "decisions_per_game": decisions_per_game}
-        checks |= {name: value for name, value in (("games", games), ("sample", sample)) if value is not None}
-        for name, value in checks.items():
-            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-                raise RaccoonError(f"evaluator.{name}={value!r}: give a number above 0")
         self.executor = executor
         self.source = str(benchmark)
         self.metric: Metric = metric
-        self.bootstrap, self.blunder = int(bootstrap), float(blunder)
-        whole("evaluator.sample_seed", sample_seed, 0)
-        limits = [None if value is None else int(value) for value in (games, sample)]
-        self.selection = Selection(self.source, limits[0], limits[1], sample_seed)
-        self.shard_games, self.decisions_per_game = int(shard_games), float(decisions_per_game)
+        self.bootstrap = whole("evaluator.bootstrap", bootstrap, 1)
+        self.blunder = number("evaluator.blunder", blunder, "points above 0", above=True)
+        limits = [
+            None if value is None else whole(key, value, 1) for key, value in (("evaluator.games", games), ("evaluator.sample", sample))
+        ]
+        self.selection = Selection(self.source, limits[0], limits[1], whole("evaluator.sample_seed", sample_seed, 0))
+        self.shard_games = whole("evaluator.shard_games", shard_games, 1)
+        self.decisions_per_game = number("evaluator.decisions_per_game", decisions_per_game, "a number above 0", above=True)
 
     def load(self) -> Benchmark:
         """The benchmark, the selected decisions of it; RaccoonError when it has no checker decisions."""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from raccoon.build import build
-from raccoon.checks import whole
+from raccoon.checks import number, whole
 from raccoon.contracts import Figure, RaccoonError, Report
 from raccoon.cube.bearoff import MOST, CubefulBearoff
 from raccoon.eval import cube_fit_tables, cube_variants, plots, report
@@ -67,14 +67,12 @@ class CubeFit:
             raise RaccoonError(f"evaluator.checkers={checkers}: give 1 to {MOST}")
         if positions is None and checkers > _ALL_POSITIONS:
             raise RaccoonError(f"evaluator.positions=null: with more than {_ALL_POSITIONS} checkers a side give a number of positions")
-        if isinstance(cube_window, bool) or not isinstance(cube_window, int | float) or not cube_window > 0:
-            raise RaccoonError(f"evaluator.cube_window={cube_window!r}: give a number of points above 0")
         self.executor, self.engine = executor, dict(engine)
         self.reference, self.benchmark, self.references = reference, str(benchmark), references
         self.games = None if games is None else whole("evaluator.games", games, 1)
         self.checkers = checkers
         self.positions = None if positions is None else whole("evaluator.positions", positions, 1)
-        self.cube_window = float(cube_window)
+        self.cube_window = number("evaluator.cube_window", cube_window, "a number of points above 0", above=True)
         self.volatility = whole("evaluator.volatility", volatility, 0)
         self.shard_boards = whole("evaluator.shard_boards", shard_boards, 1)
         self.bootstrap = whole("evaluator.bootstrap", bootstrap, 1)

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.checks import whole
+from raccoon.checks import number, whole
 from raccoon.contracts import Boards, Cubes, RaccoonError, Turns
 from raccoon.env.board26 import to_board26
 from raccoon.env.notation import parse_turn
@@ -80,8 +80,7 @@ class GnubgCliPlayer:
     ) -> None:
         if whole("player.ply", ply, 0) > _DEEPEST:
             raise RaccoonError(f"player.ply={ply!r}: GNU Backgammon looks 0 to {_DEEPEST} plies ahead")
-        if isinstance(timeout_s, bool) or not isinstance(timeout_s, int | float) or not 0 < timeout_s < float("inf"):
-            raise RaccoonError(f"player.timeout_s={timeout_s!r}: give a number of seconds above 0")
+        number("player.timeout_s", timeout_s, "a number of seconds above 0", above=True)
         whole("player.restarts", restarts, 0)
         whole("player.programs", programs, 1)
         self._settings = (ply, timeout_s, restarts, programs, path, name)

@@ -19,7 +19,7 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from raccoon.checks import whole
+from raccoon.checks import number, whole
 from raccoon.contracts import Boards, CubeEquities, CubeModel, Cubes, Engine, RaccoonError, SearchResult, Turns
 from raccoon.cube.cubeful import CubefulTree
 from raccoon.engine.base import checked
@@ -180,9 +180,6 @@ class Expectimax:
             raise RaccoonError(f"search.ply={ply}: give 0 to {_MOST_PLY} (3 takes minutes a decision)")
         if opponent not in ("greedy", "full"):
             raise RaccoonError(f"search.opponent={opponent!r}: choose greedy or full")
-        for key, points in (("gate", gate), ("bump", bump)):
-            if points is not None and not (isinstance(points, int | float) and not isinstance(points, bool) and points >= 0):
-                raise RaccoonError(f"search.{key}={points!r}: give points, 0 or more, or null")
         if filter is not None and not isinstance(filter, Filter):
             raise RaccoonError(f"search.filter={filter!r}: give a filter, an option of search/filter")
         self.filter = Filter() if filter is None else filter
@@ -193,8 +190,8 @@ class Expectimax:
             )
         self.opponent: Opponent = opponent
         self.replies = whole("search.replies", replies, 1)
-        self.gate = None if gate is None else float(gate)
-        self.bump = None if bump is None else float(bump)
+        self.gate = None if gate is None else number("search.gate", gate, "points, 0 or more, or null")
+        self.bump = None if bump is None else number("search.bump", bump, "points, 0 or more, or null")
         self.levels = _levels(levels, self.ply)
         self.prune, self.shortlist = prune, whole("search.shortlist", shortlist, 1)
         self.batch = whole("search.batch", batch, 1)

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.checks import whole
+from raccoon.checks import number, whole
 from raccoon.contracts import Engine, RaccoonError, Turns
 from raccoon.env.encoder import FEATURE_GROUPS, encode
 from raccoon.search.lookahead import child_values, enumerate_leaves, leaf_values
@@ -66,18 +66,15 @@ class Filter:
     ) -> None:
         if source not in get_args(Source):
             raise RaccoonError(f"search.filter.source={source!r}: choose one of none, value, policy, union, prune")
-        if threshold is not None and (isinstance(threshold, bool) or not isinstance(threshold, int | float) or not threshold >= 0):
-            raise RaccoonError(f"search.filter.threshold={threshold!r}: give points, 0 or more, or null")
         if (engine is None) is (source == "prune"):
             raise RaccoonError("search.filter.engine: goes with search.filter.source=prune, and only with it")
         self.source: Source = source
         self.k = whole("search.filter.k", k, 1)
-        self.threshold = None if threshold is None else float(threshold)
-        if contact_scale is not None and (
-            isinstance(contact_scale, bool) or not isinstance(contact_scale, int | float) or not contact_scale > 0 or threshold is None
-        ):
-            raise RaccoonError(f"search.filter.contact_scale={contact_scale!r}: give pips above 0 beside a threshold, or null")
-        self.contact_scale = None if contact_scale is None else float(contact_scale)
+        self.threshold = None if threshold is None else number("search.filter.threshold", threshold, "points, 0 or more, or null")
+        scale = "search.filter.contact_scale"
+        if contact_scale is not None and threshold is None:
+            raise RaccoonError(f"{scale}={contact_scale!r}: scales search.filter.threshold, which is null; give both or neither")
+        self.contact_scale = None if contact_scale is None else number(scale, contact_scale, "pips above 0, or null", above=True)
         self.engine = engine
         self.name = (
             source

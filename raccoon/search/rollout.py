@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from raccoon.checks import whole
+from raccoon.checks import number, whole
 from raccoon.contracts import OUTCOME_POINTS, Boards, Engine, RaccoonError, Search, SearchResult, Turns
 from raccoon.engine.outcomes import exact_probs6
 from raccoon.engine.rolls import roll_means
@@ -79,13 +79,12 @@ class Rollout:
         if stratify and trials % BLOCK:
             raise RaccoonError(f"search.trials={trials}: give a multiple of {BLOCK}, or search.stratify=false")
         self.truncate = None if truncate is None else whole("search.truncate", truncate, 1)
-        if stop_se is not None and (isinstance(stop_se, bool) or not isinstance(stop_se, int | float) or not stop_se > 0):
-            raise RaccoonError(f"search.stop_se={stop_se!r}: give points above 0, or null")
         if not isinstance(luck, bool):
             raise RaccoonError(f"search.luck={luck!r}: give true or false")
         self.search: Search = StaticSearch() if search is None else search
         self.filter = Filter("value", 3, 0.12) if filter is None else filter
-        self.stop_se, self.luck, self.stratify = stop_se, luck, stratify
+        self.stop_se = None if stop_se is None else number("search.stop_se", stop_se, "points above 0, or null", above=True)
+        self.luck, self.stratify = luck, stratify
         self.seed, self.batch = whole("search.seed", seed, 0), whole("search.batch", batch, BLOCK)
         self.name = name or f"rollout{trials}" + ("" if truncate is None else f"t{truncate}")
 
