@@ -1,7 +1,7 @@
 """The one match runner: many games in lock step, every player asked once a step for all the rows that wait for it.
 
-Arenas, self-play and data generation are this runner plus observers. Games start from the starting position: cubeless
-money games, money games with a live cube, or matches. Nothing here draws random numbers: dice come from
+Arenas, self-play and data generation are this runner plus observers. Games start from the starting position, or from given
+boards: cubeless money games, money games with a live cube, or matches. Nothing here draws random numbers: dice come from
 ``raccoon.play.dice`` and depend on (seed, game, roll) alone, so results do not depend on the batch, the number of workers
 or what the observers do.
 """
@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from raccoon.checks import whole
-from raccoon.contracts import CubeRules, Observer, Player, RaccoonError, Step, Turns
+from raccoon.contracts import Boards, CubeRules, Observer, Player, RaccoonError, Step, Turns
 from raccoon.cube.met import check_length
-from raccoon.env.board import as_array, terminal_points
+from raccoon.env.board import START, as_array, as_boards, check, terminal_points
 from raccoon.env.movegen import enumerate_turns
 from raccoon.play import dice
 from raccoon.play.cube_turn import offer_cubes
@@ -72,18 +72,23 @@ def play_games(
     turn_cap: int = 1000,
     cube: CubeRules | None = None,
     match_length: int | None = None,
+    starts: Boards | None = None,
 ) -> MatchResult:
     """Play the games with the given global indices (``int64[G]``, non-negative, distinct) and return their results.
 
     Player 0 takes seat ``game % 2``; the opening outcome names the seat that starts. At most ``batch`` games are live
     at a time; a finished game's place is refilled at once. ``cube``: None plays cubeless games, else before every roll but
     the opening one the player on roll may double. ``match_length``: every index is a match to so many points (25 at most;
-    Crawford rule; ``cube`` needed), its dice in the first game those of the money game of that index. Raises RaccoonError
-    naming the argument for bad input and naming the player when an answer is out of range.
+    Crawford rule; ``cube`` needed), its dice in the first game those of the money game of that index. ``starts int8[G, 2, 25]``:
+    the board from which each (money) game starts, the side in slot 1 on roll; which player that is the opening outcome says
+    as usual. Such a game has no opening roll: its rolls count from 1, all 36 are possible and the cube may be turned at once;
+    the starting position itself opens as usual. Raises RaccoonError naming the argument for bad input and naming the player
+    when an answer is out of range.
     """
     index = _game_numbers(games)
     _check(players, index, batch, turn_cap, seed, cube, match_length)
-    table = _Table(players, index, seed, openings, observers, cube, match_length, turn_cap)
+    starts = _start_boards(starts, len(index), match_length)
+    table = _Table(players, index, seed, openings, observers, cube, match_length, turn_cap, starts)
     live, waiting = table.deal(np.arange(0)), 0
     while True:
         free = min(batch - len(live.row), len(index) - waiting)
@@ -108,17 +113,21 @@ class _Table:
         rules: CubeRules | None,
         length: int | None,
         turn_cap: int,
+        boards: Boards,
     ) -> None:
         self.players, self.index, self.seed, self.observers = players, index, seed, observers
         self.openings, self.rules, self.length, self.turn_cap = openings, rules, length, turn_cap
-        starts, self.first_dice = dice.opening(seed, index, openings)
-        self.starters = self._players_of(np.arange(len(index)), starts)
-        points, rolls = np.zeros(len(index), np.int64), np.zeros(len(index), np.int64)
-        self.result = MatchResult(index, points, rolls, np.zeros(len(index), bool), np.ones(len(index), np.int32))
+        seats, self.first_dice = dice.opening(seed, index, openings)
+        self.starters = self._players_of(np.arange(len(index)), seats)
+        self.boards, self.first_roll = boards, (boards != START).any(axis=(1, 2)).astype(np.int64)
+        points = np.zeros(len(index), np.int64)
+        self.result = MatchResult(index, points, -self.first_roll, np.zeros(len(index), bool), np.ones(len(index), np.int32))
 
     def deal(self, rows: NDArray[np.int64]) -> Live:
         """New games (matches) of the given rows."""
-        return Live.start(rows, self.starters[rows], self.length)
+        live = Live.start(rows, self.starters[rows], self.length)
+        live.boards, live.roll = self.boards[rows], self.first_roll[rows]
+        return live
 
     def _players_of(self, rows: NDArray[np.int64], seats: NDArray[np.int8]) -> NDArray[np.int8]:
         # seat s holds player s when the game index is even, the other one when it is odd
@@ -148,7 +157,7 @@ class _Table:
             observer.played(step, turns, chosen)
         won = self._points(live, -terminal_points(after).astype(np.int64))
         live.boards, live.mover, live.roll = after, (1 - live.mover).astype(np.int8), live.roll + 1
-        over = (won != 0) | (live.roll >= self.turn_cap)
+        over = (won != 0) | (live.roll - self.first_roll[live.row] >= self.turn_cap)
         if not over.any():
             return live
         return live.take(~over).joined(self._finish(live.take(over), won[over], won[over] != 0))
@@ -217,6 +226,21 @@ def _game_numbers(games: ArrayLike) -> NDArray[np.int64]:
     if len(array) and (array.dtype.kind not in "iu" or array.max() > np.iinfo(np.int64).max):
         raise RaccoonError(f"games: {array.dtype} instead of whole numbers below 2**63")
     return array.astype(np.int64)
+
+
+def _start_boards(starts: Boards | None, games: int, match_length: int | None) -> Boards:
+    if starts is None:
+        return np.repeat(START[None], games, axis=0)
+    if match_length is not None:
+        raise RaccoonError("starts: matches begin at the starting position; leave match_length out")
+    boards = as_boards(starts, "starts")
+    check(boards, "starts")
+    if len(boards) != games:
+        raise RaccoonError(f"starts: {len(boards)} boards for {games} games; give one each")
+    over = np.flatnonzero(terminal_points(boards))
+    if len(over):
+        raise RaccoonError(f"starts: row {over[0]} is a finished game; there is nothing to play")
+    return boards
 
 
 def _check(

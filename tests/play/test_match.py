@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from raccoon.contracts import RaccoonError
+from raccoon.contracts import CubeRules, RaccoonError
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.engine.random import RandomEngine
 from raccoon.env import game_wrapper
+from raccoon.env.board import START
 from raccoon.env.movegen import enumerate_turns
 from raccoon.play import EnginePlayer, play_games
 from raccoon.play.match import slice_turns, take_turns
@@ -165,3 +166,53 @@ def test_two_players_play(players):
 
 def test_no_games_are_no_results():
     assert len(play_games(PAIR, [], 1).points) == 0
+
+
+def _walked(games: int) -> np.ndarray:
+    """Unfinished boards a few turns into random games."""
+    recorder = Recorder()
+    play_games(PAIR, np.arange(games), 3, observers=[recorder], turn_cap=30)
+    return np.stack([record.boards[-1] for record in recorder.records()])
+
+
+def test_games_start_from_given_boards():
+    starts, recorder = _walked(24), Recorder()
+    starts[5] = START
+    result = play_games(PAIR, np.arange(100, 124), 8, observers=[recorder], starts=starts, batch=7)
+    first = []
+    for record, start, rolls in zip(recorder.records(), starts, result.rolls, strict=True):
+        assert (record.boards[0] == start).all()
+        assert len(record.dice) == rolls
+        first.append(record.dice[0])
+    doubles = np.diff(np.array(first), axis=1)[:, 0] == 0
+    assert doubles.any()  # no opening roll
+    assert not doubles[5]
+    usual = play_games(PAIR, np.arange(100, 124), 8)
+    assert (result.points[5], result.rolls[5]) == (usual.points[5], usual.rolls[5])
+
+
+def test_starting_positions_given_as_starts_change_nothing():
+    plain = play_games(PAIR, np.arange(9), 8)
+    given = play_games(PAIR, np.arange(9), 8, starts=np.repeat(START[None], 9, axis=0))
+    assert (plain.points == given.points).all()
+    assert (plain.rolls == given.rolls).all()
+
+
+def test_the_turn_cap_counts_from_the_given_board():
+    result = play_games(PAIR, np.arange(12), 1, turn_cap=5, starts=_walked(12))
+    assert (result.rolls[result.capped] == 5).all()
+    assert result.capped.any()
+
+
+@pytest.mark.parametrize(
+    ("starts", "more", "message"),
+    [
+        (np.zeros((1, 2, 25), np.int8), {}, "starts: row 0 is a finished game"),
+        (np.full((1, 2, 25), 1, np.int8), {}, "starts: row 0 has more than 15"),
+        (np.repeat(START[None], 2, axis=0), {}, "starts: 2 boards for 1 games"),
+        (START[None], {"match_length": 3, "cube": CubeRules()}, "starts: matches"),
+    ],
+)
+def test_bad_starts_are_named(starts, more, message):
+    with pytest.raises(RaccoonError, match=message):
+        play_games(PAIR, [0], 1, starts=starts, **more)
