@@ -31,6 +31,7 @@ __all__ = ["Executor", "ProcessExecutor", "Shard", "fingerprint", "run_shards"]
 
 Shard = Callable[[Mapping[str, Any], int], dict[str, Any]]
 _LOST_LIMIT = 3
+_MOST_SHARDS = 10**6
 _ONE_THREAD: dict[str, str] = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 
 
@@ -143,8 +144,10 @@ def run_shards(
 ) -> list[dict[str, np.ndarray]]:
     """Results of shards ``0..count-1`` in order; those already in ``folder`` from the same job are read, not run.
 
-    Raises RaccoonError when ``folder`` holds the shards of another job.
+    Raises RaccoonError when ``folder`` holds the shards of another job, or when there would be more than a million of them.
     """
+    if count > _MOST_SHARDS:
+        raise RaccoonError(f"{label}: {count:,} shards, {_MOST_SHARDS:,} are the most; ask for less, or for larger shards")
     stamp = folder / "job.json"
     mark = {"fingerprint": fingerprint(job), "shard": f"{shard.__module__}.{shard.__qualname__}"}
     if stamp.exists() and read_json(stamp) != mark:
@@ -155,6 +158,8 @@ def run_shards(
         arrays = _read(folder / f"shard-{index:06d}.npz")
         if arrays is not None:
             found[index] = arrays
+    names = {name for arrays in found.values() for name in arrays}
+    found = {index: arrays for index, arrays in found.items() if names <= arrays.keys()}  # a damaged file can lose one unnoticed
     missing = [index for index in range(count) if index not in found]
     for index, result in executor.map(shard, job, missing, label):
         write_arrays(folder / f"shard-{index:06d}.npz", result)
@@ -164,7 +169,15 @@ def run_shards(
 
 def _read(path: Path) -> dict[str, np.ndarray] | None:
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with open(path, "rb") as handle, np.load(handle, allow_pickle=False) as arrays:
             return {key: arrays[key] for key in arrays.files}
-    except (OSError, ValueError, zipfile.BadZipFile, EOFError, KeyError):
+    except (
+        OSError,
+        ValueError,
+        zipfile.BadZipFile,
+        EOFError,
+        KeyError,
+        TypeError,
+        RuntimeError,
+    ):  # all that numpy says of damage
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import subprocess
@@ -111,6 +112,39 @@ def test_an_interrupted_run_continues_where_it_stopped(tmp_path: Path) -> None:
     assert second.asked == [5, 1, 0]
     for a, b in zip(whole, cut, strict=True):
         assert np.array_equal(a["x"], b["x"])
+
+
+def two_parts(job: Mapping[str, Any], index: int) -> dict[str, Any]:
+    return {"first": np.arange(5) + index, "second": np.array(["a", "b"])}
+
+
+def test_damaged_shards_are_run_again_whatever_is_wrong_with_them(tmp_path: Path) -> None:
+    whole = run_shards(Counting(), two_parts, {}, 2, tmp_path, "x")
+    file = tmp_path / "shard-000001.npz"
+    good = file.read_bytes()
+    bare = io.BytesIO()
+    np.save(bare, np.arange(3))
+    damaged = [b"", b"text", bare.getvalue(), good[: len(good) // 2], good[:-1]]
+    directory = good.index(b"PK\x01\x02")
+    places = [
+        directory + 8,
+        directory + 10,
+        directory + 11,
+        *range(len(good) - 22, len(good)),
+        *range(0, len(good), 31),
+    ]  # flags, method, end
+    damaged += [good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :] for at in places]
+    for content in damaged:
+        file.write_bytes(content)
+        again = run_shards(Counting(), two_parts, {}, 2, tmp_path, "x")
+        for a, b in zip(whole, again, strict=True):
+            assert {key: value.tolist() for key, value in a.items()} == {key: value.tolist() for key, value in b.items()}
+
+
+def test_too_many_shards_are_refused_before_any_is_looked_for(tmp_path: Path) -> None:
+    with pytest.raises(RaccoonError, match=r"games: 10,000,000,000 shards, 1,000,000 are the most"):
+        run_shards(Counting(), draw, {}, 10**10, tmp_path / "new", "games")
+    assert not (tmp_path / "new").exists()
 
 
 def test_the_shards_of_another_job_are_not_touched(tmp_path: Path) -> None:

@@ -132,6 +132,8 @@ def test_a_file_of_other_records_is_kept(tmp_path: Path) -> None:
         ((START, "top=0"), "top=0"),
         ((START, "json=yes"), "json='yes'"),
         ((START, "diagram=3"), "diagram=3"),
+        ((START, "resume=no"), "resume='no'"),
+        *(((START, f"~{key}"), f"{key}: not in the config, but needed; leave out ~{key}") for key in ("top", "json", "cubeful", "resume")),
         (("file=nowhere.txt",), "file=nowhere.txt: cannot be read"),
         ((START, "search=expectimax", "search.ply=9"), "search.ply=9"),
     ],

@@ -19,8 +19,8 @@ def run(arguments: Sequence[str]) -> str:
     name, _, text = (arguments[0] if arguments else "checkers=6").partition("=")
     if len(arguments) > 1 or name != "checkers":
         raise RaccoonError(usage)
-    if not text.isdecimal():
-        raise RaccoonError(f"checkers={text!r}: give a whole number; {usage}")
+    if not text.isdecimal() or len(text) > 2:
+        raise RaccoonError(f"checkers={text!r}: give 1 to 8; {usage}")
     from raccoon.cube.bearoff import CubefulBearoff, table_name
     from raccoon.engine.bearoff_files import table_path
 

@@ -21,8 +21,10 @@ def _job(config: dict[str, Any], _: Any) -> None:
     from raccoon.progress import track
     from raccoon.search.analysis import analyse
 
+    for key in ("json", "top", "cubeful", "diagram", "resume", "dice", "position", "file", "out"):
+        section(config, key)
     as_json, top = config["json"], config["top"]
-    for key in ("json", "diagram", "cubeful"):
+    for key in ("json", "diagram", "cubeful", "resume"):
         if not isinstance(config[key], bool):
             raise RaccoonError(f"{key}={config[key]!r}: give true or false")
     if top is not None and (isinstance(top, bool) or not isinstance(top, int) or top < 1):

@@ -156,7 +156,8 @@ def convergence(series: Mapping[str, ArrayLike], ylabel: str, title: str = "") -
         axes.axhline(0.0, color="black", linewidth=0.8)
         limit = 1.05 * max(reach) or 1.0
         axes.set_ylim(-limit, limit)
-        axes.legend(frameon=False)
+        if len(reach) > 1:  # a single game has no running interval
+            axes.legend(frameon=False)
 
     return draw
 

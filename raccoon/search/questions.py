@@ -8,13 +8,17 @@ from typing import Any
 import numpy as np
 
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, CubeRules, Cubes, RaccoonError
-from raccoon.cube.met import check_away
+from raccoon.cube.met import LONGEST
 from raccoon.env.board import terminal_points
 from raccoon.env.codec import from_position_id
 from raccoon.env.movegen import check_dice
 from raccoon.env.xgid import Position, from_xgid
 
 __all__ = ["Question", "read_dice", "read_question"]
+
+
+_HIGHEST = 20
+"""Exponent of the highest cube: what is turned from there in a search still fits 32 bits."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +47,12 @@ def read_dice(value: Any) -> tuple[int, int] | None:
     """Two dice from ``[3, 1]``, ``31``, ``"3 1"`` or ``"3-1"``; None stays None. Raises RaccoonError for anything else."""
     if value is None:
         return None
-    parts = list(value) if isinstance(value, list | tuple) else [part for part in str(value) if part not in " -,"]
+    parts = list(value) if isinstance(value, list | tuple) else [part for part in str(value).strip() if part not in " -,"]
     try:
         numbers = [int(part) for part in parts]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         numbers = []
-    if len(numbers) != 2:
+    if len(numbers) != 2 or any(isinstance(part, bool) for part in parts) or str(value).strip().startswith("-"):
         raise RaccoonError(f"dice={value!r}: give two numbers from 1 to 6, such as dice=[3,1]")
     first, second = check_dice(np.array([numbers]), 1)[0].tolist()
     return first, second
@@ -57,7 +61,7 @@ def read_dice(value: Any) -> tuple[int, int] | None:
 def read_question(text: Any, dice: Any = None) -> Question:
     """The question in a Position ID or an XGID, whose own dice count unless ``dice`` are given.
 
-    Raises RaccoonError naming ``text`` for a bad id or a finished game, and for bad dice.
+    Raises RaccoonError naming ``text`` for a bad id, a finished game or a cube and score that cannot be, and for bad dice.
     """
     if not isinstance(text, str):
         raise RaccoonError(
@@ -67,6 +71,7 @@ def read_question(text: Any, dice: Any = None) -> Question:
     cubes = Cubes.centred(1, CubeRules())
     if "=" in text or ":" in text:
         found = from_xgid(text)
+        _check_cube(found, text)
         board, rolled, cubes = found.board, rolled or found.dice, _cubes(found)
     else:
         board = from_position_id(text)
@@ -77,9 +82,27 @@ def read_question(text: Any, dice: Any = None) -> Question:
 
 def _cubes(found: Position) -> Cubes:
     value, owner = np.array([found.cube_value], np.int32), np.array([found.cube_owner], np.int8)
-    rules = CubeRules(jacoby=found.jacoby, beavers=found.beavers, cap=1 << found.cube_limit)
+    rules = CubeRules(jacoby=found.jacoby, beavers=found.beavers, cap=1 << min(found.cube_limit, _HIGHEST))
     if not found.match_length:
         return Cubes(value, owner, rules)
-    away = np.array([[found.match_length - points for points in found.score]], np.int16)
-    check_away(away)
-    return Cubes(value, owner, rules, away, np.array([found.crawford]))
+    away = np.array([[found.match_length - points for points in found.score]])
+    return Cubes(value, owner, rules, away.astype(np.int16), np.array([found.crawford]))
+
+
+def _check_cube(found: Position, text: str) -> None:
+    """Raise RaccoonError for a cube, a score or an action that reads well and that no question can be asked about."""
+    if found.cube_action in ("beaver", "raccoon"):
+        raise RaccoonError(f"position {text!r}: a {found.cube_action} waits for an answer; ask about the cube before that (dice 00)")
+    if found.cube_value > 1 << _HIGHEST:
+        raise RaccoonError(f"position {text!r}: the cube is at 2**{found.cube_value.bit_length() - 1}; 2**{_HIGHEST} is the most")
+    if not found.match_length:
+        return
+    away = [found.match_length - points for points in found.score]
+    if max(away) > LONGEST:
+        raise RaccoonError(f"position {text!r}: {max(away)} points to go; the match equity table ends at {LONGEST}")
+    if not found.crawford or found.match_length == 1:
+        return
+    if sorted(away)[0] != 1 or sorted(away)[1] == 1:
+        raise RaccoonError(f"position {text!r}: no Crawford game at {away[0]} away against {away[1]} away; write 0 in the Crawford field")
+    if found.cube_value != 1 or found.cube_owner != CENTRED:
+        raise RaccoonError(f"position {text!r}: the cube has been turned in a Crawford game; write 0 in the Crawford field")

@@ -183,7 +183,7 @@ def test_command_builds_the_table_once_and_replaces_a_broken_one(tmp_path: Path,
     bearoff._table.cache_clear()
     assert [("built in" in answer, "there already" in answer) for answer in answers] == [(True, False), (False, True), (True, False)]
     assert "checkers=6" in command.run(["--help"])
-    for wrong in (["checkers=9"], ["checkers=x"], ["size=6"], ["checkers=2", "more"]):
+    for wrong in (["checkers=9"], ["checkers=x"], ["checkers=" + "9" * 5000], ["size=6"], ["checkers=2", "more"]):
         with pytest.raises(RaccoonError, match="checkers="):
             command.run(wrong)
 

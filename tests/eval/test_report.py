@@ -100,6 +100,7 @@ def test_plots_draw_what_they_are_given(tmp_path: Path) -> None:
         "histogram": plots.histogram({"a": np.abs(walk)}, "error"),
         "scatter": plots.scatter(walk, walk + 1, "luck", "result"),
         "convergence": plots.convergence({"raw": walk, "vr": walk / 6}, "ppg"),
+        "one game": plots.convergence({"raw": np.ones(1)}, "ppg"),
     }
     result = example(plots=drawn)
     report.write(result, tmp_path)

@@ -109,7 +109,9 @@ def test_dice_are_read(value: object, dice: object) -> None:
     assert read_dice(value) == dice
 
 
-@pytest.mark.parametrize("value", [[3], "37", 7, "abc", [0, 1], [1, 2, 3], [3, "x"]])
+@pytest.mark.parametrize(
+    "value", [[3], "37", 7, "abc", [0, 1], [1, 2, 3], [3, "x"], [True, 1], -31, "-31", float("inf"), [float("inf"), 1]]
+)
 def test_bad_dice_are_refused(value: object) -> None:
     with pytest.raises(RaccoonError, match="dice"):
         read_dice(value)
@@ -125,6 +127,33 @@ def test_questions_are_read() -> None:
     for bad in ("4HPwATDgc/ABM", "!!!!!!!!!!!!!!", 12, None, "XGID=a:b"):
         with pytest.raises(ValueError, match=r"position|Position ID|XGID"):
             read_question(bad)
+
+
+@pytest.mark.parametrize(
+    ("rest", "message"),
+    [
+        ("1:1:1:B:0:0:2:0:10", "a beaver waits"),
+        ("1:1:1:R:0:0:2:0:10", "a raccoon waits"),
+        ("30:0:1:00:0:0:0:7:30", "the cube is at 2**30; 2**20 is the most"),
+        ("21:1:1:00:0:0:0:0:30", "the cube is at 2**21"),
+        ("0:0:1:00:0:0:0:26:10", "26 points to go; the match equity table ends at 25"),
+        ("0:0:1:00:0:0:0:100000:10", "100000 points to go"),
+        ("0:0:1:00:0:0:1:7:10", "no Crawford game at 7 away against 7 away"),
+        ("0:0:1:00:6:6:1:7:10", "no Crawford game at 1 away against 1 away"),
+        ("1:1:1:00:6:0:1:7:10", "the cube has been turned in a Crawford game"),
+    ],
+)
+def test_cubes_and_scores_that_cannot_be_are_refused(rest: str, message: str) -> None:
+    with pytest.raises(RaccoonError) as caught:
+        read_question(f"XGID=-b----E-C---eE---c-e----B-:{rest}")
+    assert message in str(caught.value)
+
+
+def test_the_highest_cube_is_valued_like_any_other() -> None:
+    board = "XGID=-b----E-C---eE---c-e----B-"
+    low, high = (cubeful(f"{board}:{exponent}:1:1:00:0:0:2:0:{exponent}", Expectimax(1)) for exponent in (1, 20))
+    assert high["cube"]["value"] == 1 << 20
+    assert high["cube_action"] == low["cube_action"]
 
 
 def cubeful(text: str, search: Any = None, dice: Any = None) -> dict[str, Any]:
