@@ -1,4 +1,4 @@
-"""The doubling cube in money play: Janowski's model and the state of the cube."""
+"""The doubling cube: Janowski's model in money and match play, the state of the cube, cubeful search, exact bear-offs."""
 
 from raccoon.cube.janowski import (
     X_CONTACT,

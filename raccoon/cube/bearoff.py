@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, Cubes, RaccoonError
 from raccoon.cube.bearoff_tables import COLUMNS, cubeful
 from raccoon.cube.janowski import CubeEquities
-from raccoon.cube.model import best_of, with_beavers
+from raccoon.cube.model import OWNERS, best_of, with_beavers
 from raccoon.engine.base import checked
 from raccoon.engine.bearoff import within
 from raccoon.engine.bearoff_files import kept
@@ -51,14 +51,14 @@ class CubefulBearoff:
 
     def no_double(self, boards: Boards) -> NDArray[np.float64]:
         """``float64[N, 3]``: equity of not doubling now with the cube of each of ``raccoon.cube.model.OWNERS``."""
-        return self._held(boards)[:, [_COLUMN[owner] for owner in (CENTRED, OWNED, OPPONENT)]]
+        return self._held(boards)[:, [_COLUMN[owner] for owner in OWNERS]]
 
     def equities(self, boards: Boards, cubes: Cubes) -> CubeEquities:
         """``(nd, dt, dp)`` to the side on roll, in points per unit of the cube before doubling; who may double is not asked."""
         if cubes.away is not None:
             raise RaccoonError("cubes.away: the cubeful bear-off table is for money play; use the model in matches")
         held = self._held(boards)
-        columns = np.array([_COLUMN[owner] for owner in (CENTRED, OWNED, OPPONENT)])[cubes.owner]  # 0, 1, -1 index themselves
+        columns = np.array([_COLUMN[owner] for owner in OWNERS])[cubes.owner]  # 0, 1, -1 index themselves
         doubled = with_beavers(2.0 * held[:, _COLUMN[OPPONENT]], cubes)
         return CubeEquities(held[np.arange(len(held)), columns], doubled, np.ones(len(held)))
 

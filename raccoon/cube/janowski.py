@@ -54,9 +54,9 @@ def probs6_to_cumulative5(probs6: ArrayLike) -> NDArray[np.float64]:
     return five_from_six(np.asarray(probs6, np.float64))
 
 
-def cube_index(boards: Boards) -> NDArray[np.float64]:
-    """``float64[N]``: ``X_RACE`` where contact is over, else ``X_CONTACT``."""
-    return np.where(is_race(boards), X_RACE, X_CONTACT)
+def cube_index(boards: Boards, contact: float = X_CONTACT, race: float = X_RACE) -> NDArray[np.float64]:
+    """``float64[N]``: cube-life index of each board: ``race`` where contact is over, else ``contact``."""
+    return np.where(is_race(boards), race, contact)
 
 
 def jacoby_active(owner: Any, rule: bool) -> Any:

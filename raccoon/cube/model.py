@@ -14,8 +14,16 @@ from numpy.typing import NDArray
 from raccoon.checks import number
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, Cubes, RaccoonError
 from raccoon.cube import match_equity
-from raccoon.cube.janowski import X_CONTACT, X_RACE, CubeEquities, cl2cf_money, probs6_to_cumulative5
-from raccoon.env.board import is_race
+from raccoon.cube.janowski import (
+    X_CONTACT,
+    X_RACE,
+    CubeEquities,
+    cl2cf_money,
+    cube_equities,
+    cube_index,
+    jacoby_active,
+    probs6_to_cumulative5,
+)
 
 __all__ = ["OWNERS", "Janowski", "Moves", "best_of", "with_beavers"]
 
@@ -51,27 +59,25 @@ class Janowski:
 
     def index(self, boards: Boards) -> NDArray[np.float64]:
         """``float64[N]``: cube-life index of each board."""
-        return np.where(is_race(boards), self.x_race, self.x_contact)
+        return cube_index(boards, self.x_contact, self.x_race)
 
     def by_owner(self, probs6: NDArray[np.floating], boards: Boards, jacoby: bool = False) -> NDArray[np.float64]:
         """``float64[N, 3]``: equity of not doubling now, in money play, with the cube of each of ``OWNERS``."""
         five, x = probs6_to_cumulative5(probs6), self.index(boards)
-        return np.stack([cl2cf_money(five, owner, x, jacoby and owner == CENTRED) for owner in OWNERS], axis=1)
+        return np.stack([cl2cf_money(five, owner, x, jacoby_active(owner, jacoby)) for owner in OWNERS], axis=1)
 
     def no_double(self, probs6: NDArray[np.floating], boards: Boards, cubes: Cubes) -> NDArray[np.float64]:
         """``float64[N]``: equity to the side on roll when it does not double now (or may not)."""
         if cubes.away is not None:
             return match_equity.no_double(probs6_to_cumulative5(probs6), self.index(boards), cubes)
-        jacoby = (cubes.owner == CENTRED) & _jacoby(cubes)
-        return cl2cf_money(probs6_to_cumulative5(probs6), cubes.owner, self.index(boards), jacoby)
+        return cl2cf_money(probs6_to_cumulative5(probs6), cubes.owner, self.index(boards), _jacoby(cubes))
 
     def equities(self, probs6: NDArray[np.floating], boards: Boards, cubes: Cubes) -> CubeEquities:
         """``(nd, dt, dp)`` to the side on roll, all in the unit of the cube before doubling; who may double is not asked."""
         if cubes.away is not None:
             return match_equity.equities(probs6_to_cumulative5(probs6), self.index(boards), cubes)
-        taken = cl2cf_money(probs6_to_cumulative5(probs6), np.full(len(boards), OPPONENT, np.int8), self.index(boards))
-        doubled = with_beavers(2.0 * taken, cubes)
-        return CubeEquities(self.no_double(probs6, boards, cubes), doubled, np.ones(len(boards)))
+        nd, dt, dp = cube_equities(probs6_to_cumulative5(probs6), cubes.owner, self.index(boards), _jacoby(cubes))
+        return CubeEquities(nd, with_beavers(dt, cubes), dp)
 
     def optimal(self, probs6: NDArray[np.floating], boards: Boards, cubes: Cubes) -> NDArray[np.float64]:
         """``float64[N]``: equity to the side on roll, which doubles or not as is best for it, the other side answering."""
@@ -81,14 +87,12 @@ class Janowski:
         """``float64[N]``: equity of a game that ended with cubeless ``points`` (1, 2, 3 or minus) to the side on roll of ``cubes``."""
         if cubes.away is not None:
             return match_equity.after(points * cubes.value, cubes)
-        return np.where((cubes.owner == CENTRED) & _jacoby(cubes), np.sign(points), points).astype(np.float64)
+        return np.where(_jacoby(cubes), np.sign(points), points).astype(np.float64)
 
 
 def with_beavers(doubled: NDArray[np.float64], cubes: Cubes) -> NDArray[np.float64]:
-    """``dt`` of rows ``doubled`` (to the doubler): where it is negative and beavers are allowed the taker redoubles at once."""
-    if cubes.rules is None or not cubes.rules.beavers:
-        return doubled
-    return np.where((doubled < 0) & (4 * cubes.value <= cubes.rules.cap), 2.0 * doubled, doubled)
+    """``dt`` of rows ``doubled`` (to the doubler, ``cubes`` before the double): where it is negative and the taker may beaver, it does."""
+    return np.where((doubled < 0) & cubes.may_beaver(), 2.0 * doubled, doubled)
 
 
 def best_of(equities: CubeEquities, may_double: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -97,5 +101,6 @@ def best_of(equities: CubeEquities, may_double: NDArray[np.bool_]) -> NDArray[np
     return np.where(may_double, np.maximum(nd, np.minimum(dt, dp)), nd)
 
 
-def _jacoby(cubes: Cubes) -> bool:
-    return cubes.rules is not None and cubes.rules.jacoby
+def _jacoby(cubes: Cubes) -> NDArray[np.bool_]:
+    """``bool[N]``: is the rule in force, as it is while the cube is centred?"""
+    return np.asarray(jacoby_active(cubes.owner, cubes.rules is not None and cubes.rules.jacoby))

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.contracts import CENTRED, OWNED, RaccoonError
+from raccoon.contracts import CENTRED, OWNED, CubeRules, RaccoonError
 from raccoon.contracts import OPPONENT as _OPPONENT
 
 __all__ = ["CAP", "CENTERED", "OPPONENT", "PLAYER", "CubeState", "flip_label", "owner_codes"]
 
 CENTERED, PLAYER, OPPONENT = "centered", "player", "opponent"
-CAP = 1024
+CAP = CubeRules().cap
 """The cube is not turned beyond this value."""
 _CODES = {CENTERED: CENTRED, PLAYER: OWNED, OPPONENT: _OPPONENT}
 _LABELS = {code: label for label, code in _CODES.items()}

@@ -8,7 +8,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["exact_probs6", "five_from_six", "points_from_five", "six_from_five"]
+__all__ = ["FLIPPED", "exact_probs6", "five_from_six", "points_from_five", "six_from_five"]
+
+FLIPPED = [3, 4, 5, 0, 1, 2]
+"""``probs6[..., FLIPPED]``: the six chances seen from the other side."""
 
 _FIVE_POINTS = np.array([2.0, 1.0, 1.0, -1.0, -1.0])
 

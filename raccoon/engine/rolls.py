@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 from raccoon.contracts import Boards
 from raccoon.env.board import unfinished
 from raccoon.env.codec import unique_boards
-from raccoon.env.movegen import ROLL_PROBS, afterstates_all_rolls
+from raccoon.env.movegen import ROLL_PROBS, ROLLS, afterstates_all_rolls, check_dice
 
-__all__ = ["PointsEngine", "best_of_rolls", "plays_of_rolls", "roll_means"]
+__all__ = ["PointsEngine", "best_of_rolls", "plays_of_rolls", "roll_index", "roll_means"]
+
+_INDEX = np.full((7, 7), -1, np.int64)
+_INDEX[ROLLS[:, 0], ROLLS[:, 1]] = _INDEX[ROLLS[:, 1], ROLLS[:, 0]] = np.arange(len(ROLLS))
 
 
 class PointsEngine(Protocol):
@@ -46,6 +49,12 @@ def plays_of_rolls(boards: Boards, engine: PointsEngine) -> Boards:
     best = np.repeat(np.maximum.reduceat(points, offsets[:-1]), np.diff(offsets))
     hits = np.flatnonzero(points == best)
     return children[hits[np.searchsorted(hits, offsets[:-1])]].reshape(-1, 21, 2, 25)
+
+
+def roll_index(dice: NDArray[np.int8]) -> NDArray[np.int64]:
+    """``int64[N]``: position in ``ROLLS`` of ``dice [N, 2]`` in either order. Raises RaccoonError when a die is not 1..6."""
+    dice = check_dice(dice, len(dice))
+    return _INDEX[dice[:, 0], dice[:, 1]]
 
 
 def roll_means(points: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from raccoon.contracts import OPPONENT, Figure
+from raccoon.contracts import OPPONENT, CubeRules, Cubes, Figure
 from raccoon.cube.janowski import cl2cf_money, cube_index
+from raccoon.cube.model import with_beavers
 from raccoon.eval import stats
 from raccoon.eval.cube_evidence import Lines
 
@@ -35,8 +36,7 @@ class Model:
         if self._turned is not None:
             dead, gap = self._turned
             taken = 2.0 * (dead + np.asarray(x, np.float64) * gap)
-            if self.lines.beavers:
-                taken = np.where(taken < 0.0, 2.0 * taken, taken)
+            taken = with_beavers(taken, Cubes.centred(len(taken), CubeRules(beavers=self.lines.beavers)))
             value = np.where(self.lines.owner == OPPONENT, value, np.maximum(value, np.minimum(taken, 1.0)))
         return self.lines.view * value
 

@@ -16,10 +16,9 @@ from raccoon.contracts import Boards, Cubes, Step, Turns
 from raccoon.cube.model import Janowski
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.engine.outcomes import points_from_five, six_from_five
-from raccoon.engine.rolls import roll_means
+from raccoon.engine.rolls import roll_index, roll_means
 from raccoon.env.board import START, terminal_points
 from raccoon.env.movegen import ROLLS
-from raccoon.eval.luck import roll_index
 
 __all__ = ["CONTROLS", "CubeLuckObserver", "cube_roll_values"]
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, CubeRules, Figure
-from raccoon.cube.janowski import X_CONTACT, X_RACE, cl2cf_money
-from raccoon.env.board import is_race
+from raccoon.cube.janowski import X_CONTACT, cl2cf_money, cube_index
+from raccoon.cube.model import with_beavers
 from raccoon.eval import cube_scoring, stats
 from raccoon.eval.benchmark import CubeDecisions
 from raccoon.eval.cube_evidence import Lines
@@ -37,7 +37,7 @@ class Decider:
 
     def __init__(self, cube: CubeDecisions, rules: CubeRules) -> None:
         self.cube = cube
-        self._beavers = rules.beavers
+        self._cubes = cube.cubes.under(rules)
         self._held = ends(cube.probs5, cube.cubes.owner, rules.jacoby)
         self._turned = ends(cube.probs5, np.full(len(cube), OPPONENT, np.int8), False)
 
@@ -46,9 +46,7 @@ class Decider:
         owner = self.cube.cubes.owner
         here = np.where(owner == CENTRED, x[0], np.where(owner == OWNED, x[1], x[2]))
         nd = self._held[0] + here * self._held[1]
-        dt = 2.0 * (self._turned[0] + x[2] * self._turned[1])
-        if self._beavers:
-            dt = np.where(dt < 0.0, 2.0 * dt, dt)
+        dt = with_beavers(2.0 * (self._turned[0] + x[2] * self._turned[1]), self._cubes)
         return CubeAnswers(np.minimum(dt, 1.0) > nd, dt < 1.0)
 
     def loss(self, x: Triple) -> float:
@@ -59,14 +57,13 @@ class Decider:
 
 def decisions_table(cube: CubeDecisions, rules: CubeRules, seed: int, replicates: int) -> Rows:
     """PR of every variant with intervals by game, paired against the published index (positive: the variant is better)."""
-    race = is_race(cube.boards)
     first = halves(cube.games, seed)
     fits = {
         name: [fit(Decider(cube.take(half), rules)) for half in (first, ~first)]
         for name, fit in (("one", _one_index), ("each", _each_index))
     }
     decider = Decider(cube, rules)
-    split = np.where(race, X_RACE, X_CONTACT)
+    split = cube_index(cube.boards)
     variants: dict[str, Sequence[tuple[Any, Any, Any]]] = {
         "published, .68": [(X_CONTACT, X_CONTACT, X_CONTACT)],
         "published, .68 contact and .60 race": [(split, split, split)],

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, RaccoonError, Step, Turns
 from raccoon.engine.gnubg import GnubgEngine, roll_values
-from raccoon.engine.rolls import roll_means
+from raccoon.engine.rolls import roll_index, roll_means
 from raccoon.env.board import START, unfinished
 from raccoon.env.codec import unique_boards
 from raccoon.env.movegen import ROLLS, check_dice
@@ -37,22 +37,6 @@ __all__ = [
     "roll_means",
     "roll_value_table",
 ]
-
-
-def _index_table() -> NDArray[np.int64]:
-    table = np.full((7, 7), -1, np.int64)
-    table[ROLLS[:, 0], ROLLS[:, 1]] = np.arange(len(ROLLS))
-    table[ROLLS[:, 1], ROLLS[:, 0]] = np.arange(len(ROLLS))
-    return table
-
-
-_INDEX = _index_table()
-
-
-def roll_index(dice: NDArray[np.int8]) -> NDArray[np.int64]:
-    """``int64[N]``: position in ``ROLLS`` of ``dice [N, 2]`` in either order. Raises RaccoonError when a die is not 1..6."""
-    dice = check_dice(dice, len(dice))
-    return _INDEX[dice[:, 0], dice[:, 1]]
 
 
 def luck_of(boards: Boards, dice: NDArray[np.int8], opening: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -37,8 +37,8 @@ def offer_cubes(
     mover, boards, before = live.mover[rows], live.boards[rows], cubes.take(rows)
     took = _asked(players, "take", 1 - mover, boards, before)
     beavered = np.zeros(len(rows), bool)
-    if rules.beavers and length is None:
-        able = took & (4 * before.value <= rules.cap)
+    able = took & before.may_beaver()
+    if able.any():
         beavered[able] = _asked(players, "beaver", 1 - mover[able], boards[able], before.take(able))
     offer = Offer(games[rows], live.roll[rows], mover, boards, before, took, beavered)
     for observer in observers:

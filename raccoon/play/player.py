@@ -88,7 +88,7 @@ class EnginePlayer:
         """When the taker is the favourite with the cube on its side."""
         if not self.cube.turns or cubes.rules is None or len(boards) == 0:
             return np.zeros(len(boards), bool)
-        return self._equities(boards, cubes).dt < 0
+        return cubes.may_beaver() & (self._equities(boards, cubes).dt < 0)
 
     def _equities(self, boards: Boards, cubes: Cubes) -> CubeEquities:
         return self._cubeful().cube_equities(boards, cubes, self.engine, self.cube)

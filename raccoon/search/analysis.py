@@ -23,7 +23,7 @@ from raccoon.contracts import (
 )
 from raccoon.cube.cubeful import CubefulTree
 from raccoon.cube.model import best_of
-from raccoon.engine.outcomes import exact_probs6
+from raccoon.engine.outcomes import FLIPPED, exact_probs6
 from raccoon.env.board import terminal_points
 from raccoon.env.codec import position_id
 from raccoon.env.movegen import enumerate_turns
@@ -36,7 +36,6 @@ from raccoon.search.rollout import Rollout
 
 __all__ = ["analyse"]
 
-_MOVER = [3, 4, 5, 0, 1, 2]  # chances of the side that has just moved, from those of the side on roll
 _AT_ONCE = 8
 
 
@@ -113,7 +112,7 @@ def _boards(questions: list[Question], engine: Engine, search: Any, model: CubeM
 def _action(equities: CubeEquities, cubes: Cubes) -> dict[str, Any]:
     """What both sides do, in the words of the field."""
     nd, dt, dp = (float(column[0]) for column in equities)
-    answer = "pass" if dt >= dp else "beaver" if dt < 0 and cubes.rules is not None and cubes.rules.beavers else "take"
+    answer = "pass" if dt >= dp else "beaver" if dt < 0 and cubes.may_beaver()[0] else "take"
     again = "double" if cubes.owner[0] == CENTRED else "redouble"
     if not cubes.may_double()[0]:
         action = "no cube action"
@@ -175,7 +174,7 @@ def _rolled_out(turns: Turns, engine: Engine, search: Rollout) -> _Found:
 
 
 def _to_mover(six: list[float] | None) -> list[float] | None:
-    return None if six is None else [six[outcome] for outcome in _MOVER]
+    return None if six is None else [six[outcome] for outcome in FLIPPED]
 
 
 def _search_the_clear(

@@ -23,7 +23,7 @@ from raccoon.checks import number, whole
 from raccoon.contracts import Boards, CubeEquities, CubeModel, Cubes, Engine, RaccoonError, SearchResult, Turns
 from raccoon.cube.cubeful import CubefulTree
 from raccoon.engine.base import checked
-from raccoon.engine.outcomes import exact_probs6
+from raccoon.engine.outcomes import FLIPPED, exact_probs6
 from raccoon.engine.rolls import roll_means
 from raccoon.env.board import terminal_points
 from raccoon.env.movegen import ROLLS, afterstates_all_rolls
@@ -97,7 +97,7 @@ class Tree:
         live = leaves.index[chosen] >= 0
         distinct, inverse = np.unique(leaves.index[chosen[live]], return_inverse=True)
         out[live] = self.chances(leaves.boards[distinct], depth - 1)[inverse]
-        return roll_means(out[:, [3, 4, 5, 0, 1, 2]].reshape(-1, len(ROLLS), 6).transpose(0, 2, 1).reshape(-1, len(ROLLS))).reshape(-1, 6)
+        return roll_means(out[:, FLIPPED].reshape(-1, len(ROLLS), 6).transpose(0, 2, 1).reshape(-1, len(ROLLS))).reshape(-1, 6)
 
     def children(self, boards: Boards) -> tuple[Boards, NDArray[np.int64]]:
         """Afterstates of every board and roll, those that pruning leaves: ``(int8[M, 2, 25], offsets int64[21 N + 1])``."""

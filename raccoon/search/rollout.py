@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from raccoon.checks import number, whole
 from raccoon.contracts import OUTCOME_POINTS, Boards, Engine, RaccoonError, Search, SearchResult, Turns
-from raccoon.engine.outcomes import exact_probs6
-from raccoon.engine.rolls import roll_means
+from raccoon.engine.outcomes import FLIPPED, exact_probs6
+from raccoon.engine.rolls import roll_index, roll_means
 from raccoon.env.board import terminal_points, unfinished
 from raccoon.env.codec import from_position_id, unique_boards
 from raccoon.env.movegen import ROLLS, afterstates_all_rolls, enumerate_turns
@@ -30,10 +30,6 @@ from raccoon.search.lookahead import StaticSearch, enumerate_leaves, leaf_values
 from raccoon.search.rollout_dice import BLOCK, trial_dice
 
 __all__ = ["Rollout", "RolloutResult", "run_rollouts"]
-
-_FLIP = [3, 4, 5, 0, 1, 2]
-_INDEX = np.zeros((7, 7), np.int64)
-_INDEX[ROLLS[:, 0], ROLLS[:, 1]] = _INDEX[ROLLS[:, 1], ROLLS[:, 0]] = np.arange(len(ROLLS))
 
 
 @dataclass(frozen=True)
@@ -162,7 +158,7 @@ class Rollout:
         if self.luck or static:
             replies, offsets = afterstates_all_rolls(boards[first])
             best, _ = keep_best(leaf_values(enumerate_leaves(replies), engine), offsets, 1)
-            place = inverse * len(ROLLS) + _INDEX[dice[:, 0], dice[:, 1]]
+            place = inverse * len(ROLLS) + roll_index(dice)
             children = replies[best[place]]
             if self.luck:
                 after = _mover(_view(replies[best], engine, width)).reshape(-1, len(ROLLS), width).transpose(0, 2, 1)
@@ -191,7 +187,7 @@ def _view(boards: Boards, engine: Engine, width: int) -> NDArray[np.float64]:
 
 def _mover(view: NDArray[np.float64]) -> NDArray[np.float64]:
     """The same numbers from the other side."""
-    return view[:, _FLIP] if view.shape[1] == 6 else -view
+    return view[:, FLIPPED] if view.shape[1] == 6 else -view
 
 
 def _seen(view: NDArray[np.float64], mine: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from raccoon.contracts import OUTCOME_POINTS, Boards, Engine
+from raccoon.engine.outcomes import FLIPPED
 from raccoon.env.board import START, terminal_points
 from raccoon.testing.subjects import expect, sample_boards, subject
 
@@ -86,7 +87,7 @@ def _check_probs(engine: Engine, boards: Boards) -> None:
     expect(np.abs(probs.sum(axis=1) - 1).max() <= _TOLERANCE, "probs6 must sum to 1")
     off = np.abs(probs @ OUTCOME_POINTS / 3 - engine.value(boards)).max()
     expect(off <= 10 * _TOLERANCE, f"value and probs6 disagree by {off}: value is (win + 2 win_g + 3 win_bg - losses) / 3")
-    one_hot = engine.probs6(finished_boards())[[3, 4, 5, 0, 1, 2]]
+    one_hot = engine.probs6(finished_boards())[FLIPPED]
     expect(np.array_equal(one_hot, np.eye(6, dtype=np.float32)), "probs6 of finished boards must be exact")
 
 

@@ -1,0 +1,101 @@
+"""The records of the doubling cube that every layer shares; ``raccoon.contracts`` gives them out with the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["CENTRED", "OPPONENT", "OWNED", "CubeEquities", "CubeRules", "Cubes"]
+
+CENTRED, OWNED, OPPONENT = 0, 1, -1
+"""Cube owner seen from the side on roll."""
+
+
+@dataclass(frozen=True)
+class CubeRules:
+    """How the cube is played. ``jacoby`` (money): gammons count one point while the cube is centred. ``beavers`` (money): who
+    is doubled may redouble at once and keep the cube. ``cap``: the highest value that the cube is turned to."""
+
+    jacoby: bool = False
+    beavers: bool = False
+    cap: int = 1024
+
+
+@dataclass(frozen=True)
+class Cubes:
+    """Cube of each row, seen from the side on roll: ``value int32[N]``, ``owner int8[N]`` (CENTRED, OWNED, OPPONENT).
+
+    ``rules``: None where no cube is in play (cubeless games; value and owner are then only carried along). Match play:
+    ``away int16[N, 2]``, the points that the side on roll and the other side still need, and ``crawford bool[N]``; None in
+    money games.
+    """
+
+    value: NDArray[np.int32]
+    owner: NDArray[np.int8]
+    rules: CubeRules | None = None
+    away: NDArray[np.int16] | None = None
+    crawford: NDArray[np.bool_] | None = None
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    @classmethod
+    def centred(cls, n: int, rules: CubeRules | None = None) -> Cubes:
+        """``n`` centred cubes at 1, of money games."""
+        return cls(np.ones(n, np.int32), np.zeros(n, np.int8), rules)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Cubes]) -> Cubes:
+        """The rows of all ``parts`` (at least one, all under the same rules)."""
+        away, crawford = ([getattr(part, name) for part in parts] for name in ("away", "crawford"))
+        return cls(
+            np.concatenate([part.value for part in parts]),
+            np.concatenate([part.owner for part in parts]),
+            parts[0].rules,
+            None if parts[0].away is None else np.concatenate(away),
+            None if parts[0].crawford is None else np.concatenate(crawford),
+        )
+
+    def take(self, rows: Any) -> Cubes:
+        """The cubes of the given rows (index array, mask or slice)."""
+        away = None if self.away is None else self.away[rows]
+        crawford = None if self.crawford is None else self.crawford[rows]
+        return Cubes(self.value[rows], self.owner[rows], self.rules, away, crawford)
+
+    def under(self, rules: CubeRules | None) -> Cubes:
+        """The same cubes under other rules."""
+        return Cubes(self.value, self.owner, rules, self.away, self.crawford)
+
+    def flipped(self) -> Cubes:
+        """The same cubes seen by the other side, when it is on roll."""
+        return Cubes(self.value, -self.owner, self.rules, None if self.away is None else self.away[:, ::-1], self.crawford)
+
+    def may_double(self) -> NDArray[np.bool_]:
+        """``bool[N]``: may the side on roll double? Not without a cube in play, beyond the cap, with the other side's cube, in a
+        Crawford game, or (match play) when a plain win at the present cube is enough for the match."""
+        if self.rules is None:
+            return np.zeros(len(self), bool)
+        allowed = (self.owner != OPPONENT) & (2 * self.value <= self.rules.cap)
+        if self.away is not None:
+            allowed &= self.value < self.away[:, 0]
+        return allowed if self.crawford is None else allowed & ~self.crawford
+
+    def may_beaver(self) -> NDArray[np.bool_]:
+        """``bool[N]``: may the side that is doubled from this cube redouble at once and keep it? In money games under rules with
+        beavers, while the cap leaves room for both turns."""
+        if self.rules is None or not self.rules.beavers or self.away is not None:
+            return np.zeros(len(self), bool)
+        return 4 * self.value <= self.rules.cap
+
+
+class CubeEquities(NamedTuple):
+    """To the side on roll, ``float64[N]`` each: ``nd`` not doubling now, ``dt`` double and take (the doubled cube), ``dp`` double
+    and pass. In points per unit of the cube before doubling; in match play match winning chances on the scale -1 to 1."""
+
+    nd: NDArray[np.float64]
+    dt: NDArray[np.float64]
+    dp: NDArray[np.float64]
