@@ -19,7 +19,7 @@ from raccoon.contracts import Boards, RaccoonError
 from raccoon.env.board import unfinished
 from raccoon.env.movegen import check_dice, step, undo
 
-__all__ = ["N_ACTIONS", "PASS", "apply_actions", "for_player", "legal_actions", "legal_mask"]
+__all__ = ["N_ACTIONS", "PASS", "apply_actions", "for_player", "legal_actions", "legal_mask", "play", "set_legal"]
 
 N_ACTIONS = 1352
 """Size of OpenSpiel's action space."""
@@ -29,8 +29,8 @@ _ORDER = 676
 
 
 @njit(cache=True, nogil=True)
-def _legal(board: NDArray[np.int8], low: int, high: int, mask: NDArray[np.bool_]) -> None:
-    """Set the legal ids of one board (``int8[2, 25]``, searched in place, left as it was) in ``mask bool[1352]``."""
+def set_legal(board: NDArray[np.int8], low: int, high: int, mask: NDArray[np.bool_]) -> None:
+    """Kernel: set the legal ids of one board (``int8[2, 25]``, searched in place, left as it was) in ``mask bool[1352]``."""
     mover, other = board[1], board[0]
     best = 0
     best_single = 0
@@ -64,7 +64,31 @@ def _masks(boards: NDArray[np.int8], dice: NDArray[np.int8], out: NDArray[np.boo
     for row in range(boards.shape[0]):
         board[:] = boards[row]
         low, high = min(dice[row, 0], dice[row, 1]), max(dice[row, 0], dice[row, 1])
-        _legal(board, low, high, out[row])
+        set_legal(board, low, high, out[row])
+
+
+@njit(cache=True, nogil=True)
+def play(board: NDArray[np.int8], low: int, high: int, mid: bool, action: int) -> bool:
+    """Kernel: make a legal half turn on one board (``int8[2, 25]``, in place; swapped when the turn is over).
+
+    True when the same side goes on with its double.
+    """
+    low_first = action >= _ORDER
+    packed = action % _ORDER
+    first, second = packed % 26, packed // 26
+    mover, other = board[1], board[0]
+    if first != 25:
+        step(mover, other, first, low if low_first else high)
+    if second != 25:
+        step(mover, other, second, high if low_first else low)
+    left = 0
+    for i in range(25):
+        left += mover[i]
+    again = low == high and not mid and second != 25 and left > 0
+    if not again:
+        for i in range(25):
+            board[0, i], board[1, i] = board[1, i], board[0, i]
+    return again
 
 
 @njit(cache=True, nogil=True)
@@ -74,21 +98,7 @@ def _apply(
     """Make the moves in place (legal ids only) and say whose double goes on."""
     for row in range(boards.shape[0]):
         low, high = min(dice[row, 0], dice[row, 1]), max(dice[row, 0], dice[row, 1])
-        low_first = ids[row] >= _ORDER
-        packed = ids[row] % _ORDER
-        first, second = packed % 26, packed // 26
-        mover, other = boards[row, 1], boards[row, 0]
-        if first != 25:
-            step(mover, other, first, low if low_first else high)
-        if second != 25:
-            step(mover, other, second, high if low_first else low)
-        left = 0
-        for i in range(25):
-            left += mover[i]
-        again[row] = low == high and not mid[row] and second != 25 and left > 0
-        if not again[row]:
-            for i in range(25):
-                boards[row, 0, i], boards[row, 1, i] = boards[row, 1, i], boards[row, 0, i]
+        again[row] = play(boards[row], low, high, mid[row], ids[row])
 
 
 def _inputs(boards: ArrayLike, dice: ArrayLike, mid_doubles: ArrayLike | None) -> tuple[Boards, NDArray[np.int8], NDArray[np.bool_]]:
