@@ -15,7 +15,7 @@ from raccoon.contracts import RaccoonError
 from raccoon.data.rows import ROW, unpack6
 from raccoon.data.sampler import RowOrder
 
-__all__ = ["Batch", "HeldOutLoader", "TrainLoader"]
+__all__ = ["Batch", "HeldOutLoader", "TrainLoader", "unpacked"]
 
 Batch = tuple[torch.Tensor, torch.Tensor]
 """Pre-roll boards ``int8[N, 2, 25]`` and outcome distribution ``float32[N, 6]`` of the side on roll."""
@@ -73,7 +73,7 @@ class TrainLoader:
             if number >= last:
                 return
             if number >= first and number % self.world == self.rank:
-                yield _batch(rows)
+                yield unpacked(rows)
 
 
 class HeldOutLoader:
@@ -88,10 +88,11 @@ class HeldOutLoader:
 
     def __iter__(self) -> Iterator[Batch]:
         for start in range(0, len(self.rows), self.batch_size):
-            yield _batch(self.rows[start : start + self.batch_size])
+            yield unpacked(self.rows[start : start + self.batch_size])
 
 
-def _batch(rows: NDArray[np.void]) -> Batch:
+def unpacked(rows: NDArray[np.void]) -> Batch:
+    """The boards and targets of ``rows`` as tensors."""
     boards, probs6 = unpack6(rows)
     return torch.from_numpy(boards), torch.from_numpy(probs6)
 

@@ -33,16 +33,16 @@ class AtomicCheckpointIO(TorchCheckpointIO):
                 raise
 
 
-def checkpoint_callbacks(folder: Path, monitor: str, minutes: float | None) -> list[ModelCheckpoint]:
-    """``best.ckpt`` (lowest ``monitor``), then ``last.ckpt`` after every epoch, and ``timed.ckpt`` every ``minutes`` within one.
+def checkpoint_callbacks(folder: Path, monitor: str | None, minutes: float | None) -> list[ModelCheckpoint]:
+    """``best.ckpt`` (lowest ``monitor``; None: none), then ``last.ckpt`` after every epoch, ``timed.ckpt`` every ``minutes`` within one.
 
     The best comes first: a run that dies between the two repeats an epoch and finds the same best again.
     """
     common: dict[str, Any] = {"dirpath": folder, "enable_version_counter": False, "auto_insert_metric_name": False, "save_top_k": 1}
-    callbacks = [
-        ModelCheckpoint(filename=Path(BEST).stem, monitor=monitor, mode="min", save_on_train_epoch_end=True, **common),
-        ModelCheckpoint(filename=Path(LAST).stem, save_on_train_epoch_end=True, **common),
-    ]
+    callbacks = [ModelCheckpoint(filename=Path(LAST).stem, save_on_train_epoch_end=True, **common)]
+    if monitor is not None:
+        best = ModelCheckpoint(filename=Path(BEST).stem, monitor=monitor, mode="min", save_on_train_epoch_end=True, **common)
+        callbacks.insert(0, best)
     if minutes is not None:
         interval = timedelta(minutes=minutes)
         callbacks.append(ModelCheckpoint(filename=Path(TIMED).stem, train_time_interval=interval, **common))

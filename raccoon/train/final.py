@@ -58,7 +58,7 @@ def finish(cfg: Mapping[str, Any], run: Run, module: Any, rows: Sequence[Mapping
     path = export(run.dir)
     player = player_node(cfg, path, run.dir.name)
     summary = Report("train", _describe(cfg), None, int(cfg["seed"]), sum(row["seconds"] for row in rows))
-    summary.figures |= _best(rows)
+    summary.figures |= _exported(rows, (run.dir / BEST).exists())
     summary.tables["epochs"] = [dict(row) for row in rows]
     summary.files.append(path.name)
     for name, evaluator in evaluators.items():
@@ -93,13 +93,13 @@ def _describe(cfg: Mapping[str, Any]) -> str:
     return f"{str(backbone.get('_target_', '')).rsplit('.', 1)[-1]} {shape}, {head}".replace("  ", " ")
 
 
-def _best(rows: Sequence[Mapping[str, float]]) -> dict[str, Figure]:
-    """Figures of the exported epoch: the best by PR (by MSE where PR was not measured)."""
+def _exported(rows: Sequence[Mapping[str, float]], judged: bool) -> dict[str, Figure]:
+    """Figures of the exported epoch: the best by PR (by MSE where PR was not measured), the last unless epochs were ``judged``."""
     if not rows:
         return {}
     key = "val/pr" if any("val/pr" in row for row in rows) else "val/mse"
-    best = min(rows, key=lambda row: row.get(key, float("inf")))
-    return {"epoch exported": Figure(best["epoch"])} | {name: Figure(best[name]) for name, _ in _CURVES if name in best}
+    row = min(rows, key=lambda row: row.get(key, float("inf"))) if judged else rows[-1]
+    return {"epoch exported": Figure(row["epoch"])} | {name: Figure(row[name]) for name, _ in _CURVES if name in row}
 
 
 def _curves(rows: Sequence[Mapping[str, float]], figure: Any) -> None:

@@ -47,8 +47,7 @@ def train(cfg: Mapping[str, Any], run: Run) -> Path:
     net = _network(cfg, encoder)
     module = build(cfg["trainer"], "trainer", net=net)
     data = build(cfg["data"], "data")
-    if getattr(data, "holdout", None) == 0:
-        raise RaccoonError("data.holdout=0: the best epoch is chosen on held-out games; give a share above 0")
+    _check_pair(module, data)
     evaluators = final.build_evaluators(cfg)
     module.meta = _meta(cfg)
     parameters = sum(parameter.numel() for parameter in net.parameters())
@@ -63,6 +62,17 @@ def train(cfg: Mapping[str, Any], run: Run) -> Path:
         finally:
             finish()
     return final.finish(cfg, run, module, history.rows, evaluators)
+
+
+def _check_pair(module: Any, data: Any) -> None:
+    """Refuse data that the trainer cannot learn from, before any of it is made."""
+    if getattr(data, "holdout", None) == 0:
+        raise RaccoonError("data.holdout=0: the best epoch is chosen on held-out games; give a share above 0")
+    plays, labels = hasattr(data, "play"), hasattr(module, "label")
+    if plays and not labels:
+        raise RaccoonError(f"data: plays games for a trainer to label, and {type(module).__name__} labels none; choose trainer=td")
+    if labels and not plays:
+        raise RaccoonError(f"trainer: {type(module).__name__} learns from its own games; choose data=selfplay")
 
 
 def _network(cfg: Mapping[str, Any], encoder: Encoder) -> RaccoonNet:
@@ -85,7 +95,8 @@ def _trainer(cfg: Mapping[str, Any], run: Run, module: Any, history: History) ->
     for name, callback in callbacks.items():
         if not isinstance(callback, Callback):
             raise RaccoonError(f"callbacks.{name}: expected a Lightning callback, got {type(callback).__name__}")
-    monitor = getattr(module, "monitor", None) or ("val/pr" if "pr" in callbacks else "val/mse")
+    without_pr = getattr(module, "monitor_without_pr", "val/mse")
+    monitor = getattr(module, "monitor", None) or ("val/pr" if "pr" in callbacks else without_pr)
     extra: list[Callback] = [history, *checkpoint_callbacks(run.dir, monitor, module.checkpoint_minutes)]
     if module.max_minutes is not None:
         extra.append(Timer(timedelta(minutes=module.max_minutes), verbose=False))

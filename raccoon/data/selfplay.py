@@ -1,0 +1,167 @@
+"""A DataModule that plays: at the start of every epoch the network under training plays itself and fills a replay window."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import lightning.pytorch as pl
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from raccoon.checks import number, whole
+from raccoon.contracts import Boards, Engine, RaccoonError
+from raccoon.data.episodes import EpisodeRecorder, Episodes
+from raccoon.data.replay import FreshLoader, ReplayLoader, ReplayWindow
+from raccoon.data.rows import SELFPLAY, pack
+from raccoon.data.sampler import held_out
+from raccoon.data.starts import KINDS, check_kinds, special_starts
+from raccoon.engine.net import NetEngine
+from raccoon.engine.outcomes import five_from_six
+from raccoon.env.board import START
+from raccoon.model import RaccoonNet
+from raccoon.play.match import MatchResult, play_games
+from raccoon.play.player import EnginePlayer
+from raccoon.rng import hash64, uniform
+
+__all__ = ["Labeller", "SelfPlay"]
+
+
+@runtime_checkable
+class Labeller(Protocol):
+    """A trainer that learns from games: it plays with ``best_net`` and gives every state its target."""
+
+    @property
+    def best_net(self) -> RaccoonNet:
+        """What plays: the averaged network where there is one."""
+        ...
+
+    def label(self, episodes: Episodes, engine: Engine) -> NDArray[np.float64]:
+        """``float64[N, 6]``: targets of all rows, those of the last row of a game unused; ``engine`` is ``best_net``."""
+        ...
+
+
+class SelfPlay(pl.LightningDataModule):
+    """Batches ``(boards int8[B, 2, 25], probs6 float32[B, 6])`` of a window of the newest self-played positions and their targets.
+
+    Each epoch: ``games`` games of the trainer's ``best_net`` against itself by static play, ``concurrent`` at a time, stopped
+    after ``turn_cap`` rolls; then ``batches`` batches of ``batch_size`` from the newest ``window`` positions. A share
+    ``special`` of the games starts from positions of the ``kinds`` (see ``raccoon.data.starts``). A share ``holdout`` of the
+    games is never trained on: the newest ``val_rows`` of their positions are validated. ``seed`` decides dice, starts and
+    order; nothing else does, so that a continued run plays the same games. Several processes share the games of an epoch and all
+    hold the whole window.
+    """
+
+    def __init__(
+        self,
+        games: int = 256,
+        batches: int = 100,
+        batch_size: int = 512,
+        window: int = 200_000,
+        special: float = 0.1,
+        kinds: Sequence[str] = tuple(KINDS),
+        holdout: float = 0.05,
+        val_rows: int = 10_000,
+        val_batch_size: int = 4096,
+        concurrent: int = 256,
+        turn_cap: int = 500,
+        seed: int = 1,
+    ) -> None:
+        super().__init__()
+        sizes = {"games": games, "batches": batches, "batch_size": batch_size, "window": window, "val_rows": val_rows}
+        sizes |= {"val_batch_size": val_batch_size, "concurrent": concurrent, "turn_cap": turn_cap}
+        for key, value in sizes.items():
+            whole(f"data.{key}", value, 1)
+        number("data.special", special, "a share of the games, 0 to 1", most=1.0)
+        number("data.holdout", holdout, "a share of the games, 0 to 0.5", most=0.5)
+        check_kinds(kinds)
+        if not 0 < held_out(np.arange(games), holdout).sum() < games:
+            raise RaccoonError(f"data.games={games}, data.holdout={holdout}: none of the first games is held out, or all; raise either")
+        self.games, self.batches, self.batch_size = games, batches, batch_size
+        self.special, self.kinds, self.holdout = special, list(kinds), holdout
+        self.val_batch_size, self.concurrent, self.turn_cap, self.seed = val_batch_size, concurrent, turn_cap, seed
+        self.window = ReplayWindow(window, val_rows, holdout)
+        self.played = 0
+        self.figures: dict[str, float] = {}
+
+    def train_dataloader(self) -> ReplayLoader:
+        """Plays, then draws; see ``ReplayLoader``."""
+        return ReplayLoader(self.window, self.play, self.batches, self.batch_size, self.seed, *self._rank())
+
+    def val_dataloader(self) -> FreshLoader:
+        """The newest positions of held-out games."""
+        return FreshLoader(self.window, self.val_batch_size, *self._rank())
+
+    def state_dict(self) -> dict[str, Any]:
+        """Window, games played and figures: everything that a continued run needs."""
+        return {"played": self.played, "figures": dict(self.figures), **self.window.state_dict()}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Restore what ``state_dict`` gave."""
+        self.played, self.figures = int(state_dict["played"]), dict(state_dict["figures"])
+        self.window.load_state_dict(state_dict)
+
+    def play(self, epoch: int) -> None:
+        """Play and label the games of ``epoch``, unless the window holds them already. Raises RaccoonError without a trainer
+        that labels games."""
+        if self.played > epoch:
+            return
+        learner = self.trainer.lightning_module if self.trainer is not None else None
+        if not isinstance(learner, Labeller):
+            raise RaccoonError("data=selfplay: plays the games of a trainer that learns from them; choose trainer=td")
+        rank, world = self._rank()
+        engine = NetEngine(learner.best_net, device=str(learner.best_net.device))
+        player, recorder = EnginePlayer(engine), EpisodeRecorder()
+        numbers = epoch * self.games + np.arange(self.games)[rank::world]
+        began = time.perf_counter()
+        knobs: dict[str, Any] = {"batch": self.concurrent, "turn_cap": self.turn_cap, "starts": self.starts(epoch)[rank::world]}
+        result = play_games((player, player), numbers, self.seed, observers=[recorder], **knobs)
+        middle = time.perf_counter()
+        episodes = recorder.episodes()
+        rows = _packed(episodes, learner.label(episodes, engine))
+        self.figures = _figures(result, len(rows), middle - began, time.perf_counter() - middle)
+        self.window.add(_gathered(rows, world))
+        self.played = epoch + 1
+
+    def starts(self, epoch: int) -> Boards:
+        """``int8[games, 2, 25]``: where the games of ``epoch`` start."""
+        numbers = epoch * self.games + np.arange(self.games)
+        boards = np.repeat(START[None], self.games, axis=0)
+        rows = np.flatnonzero(uniform(hash64(self.seed, "special game", numbers)) < self.special)
+        boards[rows] = special_starts(len(rows), self.kinds, self.seed, epoch)
+        return boards
+
+    def _rank(self) -> tuple[int, int]:
+        trainer = self.trainer
+        return (trainer.global_rank, trainer.world_size) if trainer is not None else (0, 1)
+
+
+def _packed(episodes: Episodes, targets: NDArray[np.float64]) -> NDArray[np.void]:
+    """``ROW[n]`` of all states at which the dice were thrown, by game and turn."""
+    rolled = episodes.rolled
+    game = np.repeat(episodes.games, np.diff(episodes.offsets))
+    return pack(episodes.boards[rolled], five_from_six(targets[rolled]), game[rolled], episodes.turn[rolled], SELFPLAY)
+
+
+def _gathered(rows: NDArray[np.void], world: int) -> NDArray[np.void]:
+    """The rows of all processes by game, the same on each."""
+    if world == 1:
+        return rows
+    parts: list[Any] = [None] * world
+    torch.distributed.all_gather_object(parts, rows)
+    every = np.concatenate(parts)
+    return every[np.lexsort((every["turn"], every["game"]))]
+
+
+def _figures(result: MatchResult, positions: int, playing: float, labelling: float) -> dict[str, float]:
+    """What the log says of an epoch's games (in each process of its own ones)."""
+    ended = np.abs(result.points[~result.capped])
+    return {
+        "play/games_per_s": len(result.games) / playing,
+        "play/labels_per_s": positions / max(labelling, 1e-9),
+        "play/rolls": float(result.rolls.mean()),
+        "play/gammons": float((ended > 1).mean()) if len(ended) else 0.0,
+        "play/capped": float(result.capped.mean()),
+    }

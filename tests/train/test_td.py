@@ -1,0 +1,183 @@
+"""Whole runs of ``trainer=td``: what they leave, what they refuse, and exact resuming with the replay window."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from raccoon import artifact
+from raccoon.contracts import RaccoonError
+from raccoon.engine.random import RandomEngine
+from raccoon.runs import Run
+from raccoon.train.checkpoints import peek, resume_path
+from raccoon.train.run import train
+from raccoon.train.td import TemporalDifference
+
+DATA = {
+    "_target_": "raccoon.data.selfplay.SelfPlay",
+    "games": 8,
+    "batches": 4,
+    "batch_size": 64,
+    "window": 400,
+    "holdout": 0.2,
+    "special": 0.5,
+    "turn_cap": 24,
+    "seed": 1,
+}
+
+
+@pytest.fixture
+def make_td(make_config: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    """A resolved config of a few seconds; keyword arguments change its trainer node."""
+
+    def make(head: str = "outcomes6", **trainer: Any) -> dict[str, Any]:
+        config = make_config(head)
+        config["trainer"] = {"_target_": "raccoon.train.td.TemporalDifference", "max_epochs": 3, "ema_decay": 0.9, "lr": 0.003, **trainer}
+        config["data"] = dict(DATA)
+        return config
+
+    return make
+
+
+def open_at(folder: Path, config: dict[str, Any], resumed: bool = False) -> Run:
+    folder.mkdir(exist_ok=True, parents=True)
+    return Run(folder, "train", resumed, config)
+
+
+def rows(folder: Path) -> list[dict[str, str]]:
+    """The curve, without what the clock or a cut decides: seconds, speeds, the mean loss of an epoch entered in its middle."""
+    read = list(csv.DictReader((folder / "metrics.csv").read_text().splitlines()))
+    return [{key: text for key, text in row.items() if key not in ("seconds", "train/loss") and not key.endswith("_per_s")} for row in read]
+
+
+def assert_same_end(one: Path, other: Path) -> None:
+    """Bit for bit: weights, average, optimiser, replay window; and the same curve."""
+    a, b = peek(one / "last.ckpt"), peek(other / "last.ckpt")
+    for part in ("state_dict", "ema", "optimizer_states", "lr_schedulers", "ema_updates", "global_step"):
+        torch.testing.assert_close(a[part], b[part], rtol=0, atol=0)
+    held = [checkpoint["SelfPlay"] for checkpoint in (a, b)]
+    assert held[0]["played"] == held[1]["played"]
+    for part in ("rows", "held"):
+        assert torch.equal(held[0][part], held[1][part])
+    assert rows(one) == rows(other)
+
+
+@pytest.mark.parametrize(("head", "target"), [("outcomes6", "exact"), ("scalar", "sampled")])
+def test_a_run_leaves_a_network_and_its_curve(make_td, tmp_path, head, target):
+    config = make_td(head, target=target, max_epochs=2)
+    config["data"]["turn_cap"] = 6
+    report = train(config, open_at(tmp_path / "run", config))
+    written = json.loads(report.read_text())
+    table = written["tables"]["epochs"]
+    assert written["figures"]["epoch exported"]["value"] == 2  # the last, as nothing judges epochs without PR
+    assert not (tmp_path / "run" / "best.ckpt").exists()
+    assert {"play/games_per_s", "play/labels_per_s", "play/rolls", "play/gammons", "play/capped", "val/mse"} <= set(table[-1])
+    net = artifact.load(tmp_path / "run" / "net.pt")[0].state_dict()
+    average = peek(tmp_path / "run" / "last.ckpt")["ema"]
+    assert all(torch.equal(net[key], average[key]) for key in net)
+
+
+@pytest.fixture
+def stop_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], None]:
+    """Raise in training step number ``step`` (from 0) of the whole run."""
+    original = TemporalDifference.training_step
+
+    def arm(step: int | None) -> None:
+        def training_step(self: TemporalDifference, batch: Any, batch_idx: int) -> Any:
+            if step is not None and self.trainer.global_step >= step:
+                raise OSError("power cut")
+            return original(self, batch, batch_idx)
+
+        monkeypatch.setattr(TemporalDifference, "training_step", training_step)
+
+    return arm
+
+
+@pytest.mark.parametrize("minutes", [None, 1e-6], ids=["last epoch", "within an epoch"])
+def test_a_cut_run_continues_to_the_same_end(make_td, tmp_path, stop_at, minutes):
+    config = make_td(checkpoint_minutes=minutes)
+    train(config, open_at(tmp_path / "whole", config))
+    stop_at(4 + 3)
+    with pytest.raises(OSError, match="power cut"):
+        train(config, open_at(tmp_path / "cut", config))
+    newest = resume_path(tmp_path / "cut")
+    assert newest is not None
+    assert peek(newest)["global_step"] == (4 if minutes is None else 7)
+    stop_at(None)
+    train(config, open_at(tmp_path / "cut", config, resumed=True))
+    assert_same_end(tmp_path / "whole", tmp_path / "cut")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"target": "both"}, r"trainer\.target='both'"),
+        ({"lam": 1.1}, r"trainer\.lam=1\.1"),
+        ({"lam": -0.1}, r"trainer\.lam=-0\.1"),
+        ({"shortlist": 0}, r"trainer\.shortlist=0"),
+        ({"prune": RandomEngine(1)}, r"trainer\.prune.*exact"),
+        ({"lr": 0.0}, r"trainer\.lr="),
+    ],
+)
+def test_bad_settings_are_named(make_net, settings, message):
+    with pytest.raises(RaccoonError, match=message):
+        TemporalDifference(make_net(), **settings)
+
+
+def test_an_unknown_setting_is_named(make_td, tmp_path):
+    config = make_td(lambd=0.5)
+    with pytest.raises(RaccoonError, match=r"trainer.*lambd"):
+        train(config, open_at(tmp_path / "run", config))
+
+
+def test_data_and_trainer_must_suit_each_other(make_td, make_config, tmp_path):
+    stored, playing = make_config(), make_td()
+    with pytest.raises(RaccoonError, match="data=selfplay"):
+        train({**playing, "data": stored["data"]}, open_at(tmp_path / "a", stored))
+    with pytest.raises(RaccoonError, match="trainer=td"):
+        train({**stored, "data": playing["data"]}, open_at(tmp_path / "b", stored))
+
+
+def test_max_minutes_ends_the_run_with_a_report(make_td, tmp_path):
+    config = make_td(max_epochs=5000, max_minutes=0.02)
+    report = train(config, open_at(tmp_path / "run", config))
+    assert 1 <= len(json.loads(report.read_text())["tables"]["epochs"]) < 5000
+
+
+_KILLED = """
+import json, sys
+from pathlib import Path
+from raccoon.runs import Run
+from raccoon.train.run import train
+config = json.loads(sys.argv[2])
+folder = Path(sys.argv[1])
+train(config, Run(folder, "train", "resume" in sys.argv, config))
+"""
+
+
+@pytest.mark.slow
+def test_kill_9_and_the_same_command_again_equal_an_uninterrupted_run(make_td, tmp_path):
+    config = make_td(max_epochs=5)
+    command = [sys.executable, "-c", _KILLED]
+    (tmp_path / "cut").mkdir()
+    process = subprocess.Popen([*command, str(tmp_path / "cut"), json.dumps(config)], stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 120
+    while not (tmp_path / "cut" / "last.ckpt").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(0.3)
+    process.kill()
+    assert process.wait() == -9
+    assert not (tmp_path / "cut" / "report.json").exists()
+    subprocess.run([*command, str(tmp_path / "cut"), json.dumps(config), "resume"], check=True, stdout=subprocess.DEVNULL)
+    (tmp_path / "whole").mkdir()
+    subprocess.run([*command, str(tmp_path / "whole"), json.dumps(config)], check=True, stdout=subprocess.DEVNULL)
+    assert_same_end(tmp_path / "whole", tmp_path / "cut")
