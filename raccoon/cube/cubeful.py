@@ -23,7 +23,7 @@ from raccoon.search.filters import keep_best
 from raccoon.search.lookahead import enumerate_leaves
 
 if TYPE_CHECKING:
-    from raccoon.search.expectimax import Tree
+    from raccoon.search.tree import Tree
 
 __all__ = ["CubefulTree"]
 
@@ -60,6 +60,7 @@ class CubefulTree:
         live = np.flatnonzero(leaves.index >= 0)
         # the same board under two cubes is asked twice: a board that two rows share has the same owner nearly always
         asked, inverse = np.unique(np.column_stack([leaves.index[live], _told_apart(cubes.take(live))]), axis=0, return_inverse=True)
+        inverse = inverse.reshape(-1)
         first = np.empty(len(asked), np.int64)
         first[inverse] = live
         out[live] = -self.optimal(children[first], cubes.take(first), depth)[inverse]
@@ -85,8 +86,7 @@ class CubefulTree:
         values[live] = self._to_mover(self.no_double(leaves.boards, 0, cubes), cubes)[leaves.index[live]]
         if depth == 1:
             return _means(np.maximum.reduceat(values, offsets[:-1]))
-        width = 1 if self.tree.opponent == "greedy" else self.tree.replies
-        chosen = [keep_best(values[:, column], offsets, width) for column in range(3)]
+        chosen = [keep_best(values[:, column], offsets, self.tree.width) for column in range(3)]
         wanted = np.unique(np.concatenate([leaves.index[picked][leaves.index[picked] >= 0] for picked, _ in chosen]))
         deep = self._to_mover(self.no_double(leaves.boards[wanted], depth - 1, cubes), cubes)
         best = np.empty((len(offsets) - 1, 3))

@@ -5,16 +5,15 @@ The value of a pre-roll board at depth n to the side on roll, ``E_n``, is the me
 ``greedy`` opponent fixes each reply by static value and looks deeper only below it (that is GNUBG's search); the
 ``full`` one looks below its ``replies`` best and takes the maximum.
 
-All decisions that wait are searched together and every level of the trees is a few large batches of distinct boards. A
-reply batch and a leaf batch are the same batch at the last level. Finished boards, and those that the engine knows
-exactly (``knows``), are not expanded. Nothing is sampled, and no value depends on the batches.
+All decisions that wait are searched together and every level of the trees (``raccoon.search.tree``) is a few large batches
+of distinct boards. Nothing is sampled, and no value depends on the batches.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,114 +22,13 @@ from raccoon.checks import number, whole
 from raccoon.contracts import Boards, CubeEquities, CubeModel, Cubes, Engine, RaccoonError, SearchResult, Turns
 from raccoon.cube.cubeful import CubefulTree
 from raccoon.engine.base import checked
-from raccoon.engine.outcomes import FLIPPED, exact_probs6
-from raccoon.engine.rolls import roll_means
-from raccoon.env.board import terminal_points
-from raccoon.env.movegen import ROLLS, afterstates_all_rolls
 from raccoon.search.filters import Filter, keep_best
-from raccoon.search.lookahead import Leaves, child_values, enumerate_leaves, leaf_values, static_cubeful, terminal_value
+from raccoon.search.lookahead import child_values, enumerate_leaves, static_cubeful, terminal_value
+from raccoon.search.tree import Opponent, Tree
 
-__all__ = ["Expectimax", "Opponent", "Tree", "equities"]
+__all__ = ["Expectimax", "equities"]
 
-Opponent = Literal["greedy", "full"]
 _MOST_PLY = 3
-_CHILDREN = 294  # of a board over all rolls, about; to size batches
-
-
-@dataclass(frozen=True)
-class Tree:
-    """How to look below a board. ``replies``: candidates the ``full`` opponent looks below; ``prune``: a cheap engine that
-    shortlists the ``shortlist`` best replies to each roll, so that ``engine`` sees only those; ``batch``: boards that one
-    engine call gets, about. Within one call of ``values`` each level is one batch of distinct boards, unless it is more than
-    eight times as large."""
-
-    engine: Engine
-    opponent: Opponent = "greedy"
-    replies: int = 4
-    prune: Engine | None = None
-    shortlist: int = 5
-    batch: int = 1 << 16
-
-    def roots(self, depth: int) -> int:
-        """How many boards at ``depth`` make a last level of about ``batch`` boards; at least 1."""
-        width = len(ROLLS) * (1 if self.opponent == "greedy" else self.replies)
-        return max(1, self.batch // (_CHILDREN * width ** (depth - 1))) if depth else self.batch
-
-    @property
-    def step(self) -> int:
-        """How many boards are expanded at a time, to bound the memory."""
-        return max(1, 8 * self.batch // _CHILDREN)
-
-    def values(self, boards: Boards, depth: int) -> NDArray[np.float64]:
-        """``float64[N]``: ``E_depth`` (value scale, side on roll) of distinct, unfinished ``boards int8[N, 2, 25]``."""
-        if depth == 0 or len(boards) == 0:
-            return np.asarray(self.engine.value(boards), np.float64) if len(boards) else np.zeros(0)
-        knows = getattr(self.engine, "knows", None)
-        if knows is None:
-            return self._expanded(boards, depth)
-        known = np.asarray(knows(boards), bool)
-        out = np.empty(len(boards))
-        out[known] = self.engine.value(boards[known]) if known.any() else 0.0
-        out[~known] = self._expanded(boards[~known], depth)
-        return out
-
-    def _expanded(self, boards: Boards, depth: int) -> NDArray[np.float64]:
-        step = self.step
-        parts = [self._expectation(boards[start : start + step], depth) for start in range(0, len(boards), step)]
-        return np.concatenate(parts) if parts else np.zeros(0)
-
-    def chances(self, boards: Boards, depth: int) -> NDArray[np.float64]:
-        """``float64[N, 6]``: outcome distribution behind ``values(boards, depth)``: that of the same replies, averaged the same way.
-
-        Boards as for ``values``. Raises RaccoonError when the engine only knows scalars.
-        """
-        if depth == 0 or len(boards) == 0:
-            return np.asarray(self.engine.probs6(boards), np.float64) if len(boards) else np.zeros((0, 6))
-        children, leaves, static, offsets = self._replies(boards)
-        chosen, starts = keep_best(static, offsets, 1 if self.opponent == "greedy" or depth == 1 else self.replies)
-        if len(chosen) > len(offsets) - 1:
-            deep = leaves.index[chosen] >= 0
-            values = static[chosen]
-            values[deep] = -self.values(children[chosen[deep]], depth - 1)
-            chosen = chosen[keep_best(values, starts, 1)[0]]
-        out = exact_probs6(terminal_points(children[chosen])).astype(np.float64)
-        live = leaves.index[chosen] >= 0
-        distinct, inverse = np.unique(leaves.index[chosen[live]], return_inverse=True)
-        out[live] = self.chances(leaves.boards[distinct], depth - 1)[inverse]
-        return roll_means(out[:, FLIPPED].reshape(-1, len(ROLLS), 6).transpose(0, 2, 1).reshape(-1, len(ROLLS))).reshape(-1, 6)
-
-    def children(self, boards: Boards) -> tuple[Boards, NDArray[np.int64]]:
-        """Afterstates of every board and roll, those that pruning leaves: ``(int8[M, 2, 25], offsets int64[21 N + 1])``."""
-        children, offsets = afterstates_all_rolls(boards)
-        if self.prune is not None:
-            children, offsets = _shortlisted(children, offsets, self.prune, self.shortlist)
-        return children, offsets
-
-    def _replies(self, boards: Boards) -> tuple[Boards, Leaves, NDArray[np.float64], NDArray[np.int64]]:
-        """Children of every board and roll (those that pruning leaves), their leaves, their static values, offsets by roll."""
-        children, offsets = self.children(boards)
-        leaves = enumerate_leaves(children)
-        return children, leaves, leaf_values(leaves, self.engine), offsets
-
-    def _expectation(self, boards: Boards, depth: int) -> NDArray[np.float64]:
-        _, leaves, static, offsets = self._replies(boards)
-        if depth == 1:
-            best = np.maximum.reduceat(static, offsets[:-1])
-            return roll_means(best.reshape(-1, len(ROLLS)))
-        width = 1 if self.opponent == "greedy" else self.replies
-        chosen, starts = keep_best(static, offsets, width)
-        values = static[chosen]
-        live = leaves.index[chosen] >= 0
-        distinct, inverse = np.unique(leaves.index[chosen[live]], return_inverse=True)
-        values[live] = -self.values(leaves.boards[distinct], depth - 1)[inverse]
-        best = np.maximum.reduceat(values, starts[:-1])
-        return roll_means(best.reshape(-1, len(ROLLS)))
-
-
-def _shortlisted(children: Boards, offsets: NDArray[np.int64], engine: Engine, k: int) -> tuple[Boards, NDArray[np.int64]]:
-    """The ``k`` best children of each row by ``engine``, in their order."""
-    kept, starts = keep_best(leaf_values(enumerate_leaves(children), engine), offsets, k)
-    return children[kept], starts
 
 
 def equities(boards: ArrayLike, depth: int, engine: Engine) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ import pytest
 
 from raccoon.contracts import CubeRules, Cubes
 from raccoon.cube.model import Janowski, with_beavers
-from raccoon.engine.random import RandomEngine
+from raccoon.engine.base import EngineBase
 from raccoon.env.board import START
 from raccoon.play import EnginePlayer
 from raccoon.search import StaticSearch
@@ -17,7 +17,7 @@ from raccoon.search.questions import Question
 ON = CubeRules(beavers=True, cap=4)
 
 
-def cubes(value, rules=ON, away=None):
+def cubes(value: int, rules: CubeRules | None = ON, away: list[int] | None = None) -> Cubes:
     return Cubes(np.array([value], np.int32), np.zeros(1, np.int8), rules, None if away is None else np.array([away], np.int16))
 
 
@@ -37,7 +37,7 @@ def test_who_may_beaver(asked, expected):
     assert with_beavers(np.array([0.5]), asked).tolist() == [0.5]
 
 
-class Losing(RandomEngine):
+class Losing(EngineBase):
     """The side on roll wins one game in twenty."""
 
     def _probs6(self, live):
@@ -46,7 +46,7 @@ class Losing(RandomEngine):
 
 @pytest.mark.parametrize(("value", "answer"), [(1, "beaver"), (2, "take")])
 def test_the_analysis_and_the_player_agree(value, answer):
-    engine, asked = Losing(1), cubes(value)
+    engine, asked = Losing("losing"), cubes(value)
     record = next(iter(analyse([Question(START, None, asked)], engine, StaticSearch(), Janowski())))
     assert record["cube_action"]["action"] == f"no double, {answer}"
     assert EnginePlayer(engine).beaver(START[None], asked).tolist() == [answer == "beaver"]

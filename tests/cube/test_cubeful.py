@@ -24,9 +24,10 @@ from raccoon.env.movegen import ROLL_PROBS, ROLLS, afterstates, enumerate_turns
 from raccoon.play.match import play_games
 from raccoon.play.observers import Recorder
 from raccoon.play.player import EnginePlayer
-from raccoon.search.expectimax import Expectimax, Tree
+from raccoon.search.expectimax import Expectimax
 from raccoon.search.filters import Filter
 from raccoon.search.lookahead import StaticSearch, child_cubeful_values, child_values
+from raccoon.search.tree import Tree
 from raccoon.testing.subjects import sample_turns
 
 

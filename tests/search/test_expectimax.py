@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from raccoon.contracts import OUTCOME_POINTS, RaccoonError, Turns
+from raccoon.contracts import RaccoonError, Turns
 from raccoon.engine.base import EngineBase
 from raccoon.engine.bearoff import BearoffEngine
-from raccoon.engine.composite import CompositeEngine
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.engine.net import NetEngine
 from raccoon.engine.random import RandomEngine
@@ -25,7 +24,6 @@ from raccoon.model import MLP, Outcomes6, RaccoonNet
 from raccoon.play import EnginePlayer, play_games
 from raccoon.play.observers import Recorder
 from raccoon.search import Expectimax, Filter, child_values, equities
-from raccoon.search.expectimax import Tree
 from raccoon.search.filters import keep_best
 
 GNUBG = GnubgEngine(0)
@@ -291,16 +289,6 @@ def test_thresholds_are_in_points(turns):
     assert 0 < keep.sum() < len(keep)
 
 
-def test_known_boards_are_not_looked_below():
-    tables = BearoffEngine(4)
-    reader = Reader()
-    engine = CompositeEngine(tables, reader)
-    board = np.zeros((1, 2, 25), np.int8)
-    board[0, 0, :3], board[0, 1, 1:4] = 1, 1
-    assert equities(board, 2, engine)[0] == pytest.approx(tables.points(board)[0], abs=1e-6)
-    assert not reader.seen
-
-
 def test_a_pruning_engine_shortlists_for_the_other():
     turns = enumerate_turns(START[None], np.array([[3, 1]]))
     plain, pruned = Reader(), Reader()
@@ -365,16 +353,6 @@ def test_illegal_and_finished_boards(boards):
     over = np.zeros((1, 2, 25), np.int8)
     over[0, 1, 5] = 15
     assert equities(over, 2, GNUBG).tolist() == [-2.0]
-
-
-@pytest.mark.parametrize(("ply", "opponent", "prune"), [(1, "greedy", None), (2, "greedy", RANDOM), (2, "full", RANDOM)])
-def test_chances_belong_to_the_values(boards, ply, opponent, prune):
-    sample = some(boards, 25 if ply == 1 else 5)
-    sample = sample[terminal_points(sample) == 0]
-    tree = Tree(GNUBG, opponent, 2, prune, 2)
-    chances = tree.chances(sample, ply)
-    np.testing.assert_allclose(chances.sum(axis=1), 1, atol=1e-5)
-    np.testing.assert_allclose(chances @ OUTCOME_POINTS / 3, tree.values(sample, ply), atol=2e-6)
 
 
 def test_plies_say_what_was_searched(turns):
