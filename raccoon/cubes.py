@@ -79,7 +79,7 @@ class Cubes:
         Crawford game, or (match play) when a plain win at the present cube is enough for the match."""
         if self.rules is None:
             return np.zeros(len(self), bool)
-        allowed = (self.owner != OPPONENT) & (2 * self.value <= self.rules.cap)
+        allowed = (self.owner != OPPONENT) & (self.value <= self.rules.cap // 2)
         if self.away is not None:
             allowed &= self.value < self.away[:, 0]
         return allowed if self.crawford is None else allowed & ~self.crawford
@@ -89,7 +89,7 @@ class Cubes:
         beavers, while the cap leaves room for both turns."""
         if self.rules is None or not self.rules.beavers or self.away is not None:
             return np.zeros(len(self), bool)
-        return 4 * self.value <= self.rules.cap
+        return self.value <= self.rules.cap // 4
 
 
 class CubeEquities(NamedTuple):

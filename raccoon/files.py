@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import os
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -15,7 +16,7 @@ import numpy as np
 
 from raccoon.contracts import RaccoonError
 
-__all__ = ["atomic", "read_json", "write_arrays", "write_csv", "write_json", "write_text"]
+__all__ = ["atomic", "read_arrays", "read_json", "write_arrays", "write_csv", "write_json", "write_text"]
 
 
 @contextlib.contextmanager
@@ -75,6 +76,15 @@ def write_arrays(path: Path | str, arrays: Mapping[str, Any]) -> None:
     """Write a dict of arrays as ``.npz`` atomically."""
     with atomic(path) as handle:
         np.savez(handle, allow_pickle=False, **{key: np.asarray(value) for key, value in arrays.items()})
+
+
+def read_arrays(path: Path | str, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """Those arrays of an ``.npz``; raises RaccoonError naming the file when it is missing, damaged or has not got one of them."""
+    try:
+        with open(path, "rb") as handle, np.load(handle, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in names}
+    except (OSError, ValueError, zipfile.BadZipFile, EOFError, KeyError, TypeError, RuntimeError) as error:
+        raise RaccoonError(f"{path}: is missing or damaged ({type(error).__name__}: {error})") from error
 
 
 def _plain(value: Any) -> Any:

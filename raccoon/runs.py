@@ -236,7 +236,11 @@ def _unfinished(folder: Path, mark: str) -> bool:
 
 
 def _status(folder: Path) -> dict[str, Any]:
-    return read_json(folder / "status.json") if (folder / "status.json").exists() else {}
+    file = folder / "status.json"
+    state = read_json(file) if file.exists() else {}
+    if not isinstance(state, dict):
+        raise RaccoonError(f"{file}: is no status of a run; name another folder (paths.run_dir=...)")
+    return state
 
 
 def _owner(folder: Path) -> str:

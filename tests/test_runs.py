@@ -173,13 +173,14 @@ def test_a_folder_of_other_files_is_refused() -> None:
         complete(at("file"))
 
 
-def test_a_broken_status_file_is_named() -> None:
+@pytest.mark.parametrize(("content", "message"), [("{", "not readable"), ("[]", "is no status of a run")])
+def test_a_broken_status_file_is_named(content: str, message: str) -> None:
     folder = fail(at("mine"))
-    (folder / "status.json").write_text("{")
-    with pytest.raises(RaccoonError, match=r"mine/status\.json: not readable"):
+    (folder / "status.json").write_text(content)
+    with pytest.raises(RaccoonError, match=rf"mine/status\.json: {message}"):
         complete(at("mine"))
     folder = fail(config())
-    (folder / "status.json").write_text("{")
+    (folder / "status.json").write_text(content)
     assert not complete(config()).resumed  # in the default place it is passed over
 
 

@@ -13,8 +13,11 @@ __all__ = ["main", "run"]
 
 def run(arguments: Sequence[str]) -> str:
     """Do what the arguments say and return the text to print. Raises RaccoonError."""
+    usage = f"usage: {(__doc__ or '').strip()}"
+    if any(argument in ("-h", "--help") for argument in arguments):
+        return usage
     if len(arguments) not in (1, 2) or any(argument.startswith("-") for argument in arguments):
-        raise RaccoonError(f"usage: {(__doc__ or '').strip()}")
+        raise RaccoonError(usage)
     from raccoon.eval import report
     from raccoon.eval.collect import collect
 

@@ -153,5 +153,5 @@ def _share(p: _Floats, start: _Floats | float, stop: _Floats | float) -> _Floats
 
 def equities(probs5: ArrayLike, x: ArrayLike, cubes: Cubes) -> CubeEquities:
     """``(nd, dt, dp)`` as match equities to the side on roll; see ``no_double``. Who may double is not asked here."""
-    doubled = replace(cubes, value=2 * cubes.value, owner=np.full(len(cubes), OPPONENT, np.int8))
+    doubled = replace(cubes, value=2 * cubes.value.astype(np.int64), owner=np.full(len(cubes), OPPONENT, np.int8))
     return CubeEquities(no_double(probs5, x, cubes), no_double(probs5, x, doubled), after(cubes.value, cubes))

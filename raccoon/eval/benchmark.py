@@ -152,6 +152,11 @@ class Benchmark:
     checker: CheckerDecisions
     cube: CubeDecisions
 
+    def __post_init__(self) -> None:
+        for name in ("jacoby", "beavers"):
+            if not isinstance(self.meta.get(name, True), bool):
+                raise RaccoonError(f"{self.source}: meta.{name}={self.meta[name]!r}: true or false is expected")
+
     @property
     def jacoby(self) -> bool:
         """Jacoby rule, on unless the file says otherwise."""

@@ -36,7 +36,7 @@ def read(path: str | Path, source: str | None = None) -> Benchmark:
     try:
         raw = Path(path).read_bytes()
         data = json.loads(gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw)
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
         raise RaccoonError(f"{source}: not a benchmark, or cut short ({error}); give a compact or a JSON benchmark file") from error
     return parse(data, source)
 
@@ -82,10 +82,10 @@ class _Row:
             raise self.fail(name, f"one of {', '.join(options)}")
         return value
 
-    def whole(self, name: str, low: int = 0) -> int:
+    def whole(self, name: str, low: int, high: int) -> int:
         value = self.data.get(name)
-        if isinstance(value, bool) or not isinstance(value, int) or value < low:
-            raise self.fail(name, f"a whole number of at least {low}")
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise self.fail(name, f"a whole number from {low} to {high}")
         return value
 
     def flag(self, name: str) -> bool:
@@ -99,6 +99,19 @@ class _Row:
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= limit:
             raise self.fail(name, f"a number within ±{limit:g}")
         return float(value)
+
+    def won_by_passing(self) -> float:
+        value = self.number("equity_dp", 100)
+        if abs(value - 1.0) > 1e-6:
+            raise self.fail("equity_dp", "1, what a pass is worth in a money game,")
+        return value
+
+    def probs(self) -> list[Any]:
+        value = self.numbers("probs", 5, -_SLACK, 1 + _SLACK)
+        win, win_g, win_bg, lose_g, lose_bg = value
+        if max(win_g - win, win_bg - win_g, lose_g - (1 - win), lose_bg - lose_g) > _SLACK:
+            raise self.fail("probs", "win, win gammon or more, win backgammon, lose gammon or more, lose backgammon")
+        return value
 
     def numbers(self, name: str, count: int, low: float, high: float, whole: bool = False) -> list[Any]:
         value = self.data.get(name)
@@ -118,7 +131,7 @@ class _Row:
         return value
 
     def cube(self) -> tuple[int, int]:
-        value = self.whole("cube_value", 1)
+        value = self.whole("cube_value", 1, 1 << 20)
         if value & (value - 1):
             raise self.fail("cube_value", "a power of two")
         return value, _OWNERS[self.choice("cube_owner", tuple(_OWNERS))]
@@ -128,8 +141,8 @@ def _common(rows: Sequence[_Row]) -> dict[str, Any]:
     cubes = np.array([row.cube() for row in rows], np.int64).reshape(-1, 2)
     return {
         "keys": np.array([row.text("key") for row in rows], np.str_),
-        "games": np.array([row.whole("seed") for row in rows], np.int64),
-        "turn": np.array([row.whole("turn") for row in rows], np.int32),
+        "games": np.array([row.whole("seed", 0, 2**63 - 1) for row in rows], np.int64),
+        "turn": np.array([row.whole("turn", 0, 2**31 - 1) for row in rows], np.int32),
         "tiers": np.array([row.text("tier") for row in rows], np.str_),
         "plans": np.array([row.text("game_plan") for row in rows], np.str_),
         "boards": from_board26(np.array([row.board() for row in rows], np.int16)),
@@ -172,7 +185,7 @@ def _cube(rows: Sequence[_Row]) -> CubeDecisions:
         **_common(rows),
         no_double=np.array([row.number("equity_nd", 100) for row in rows], np.float64),
         double_take=np.array([row.number("equity_dt", 100) for row in rows], np.float64),
-        double_pass=np.array([row.number("equity_dp", 100) for row in rows], np.float64),
+        double_pass=np.array([row.won_by_passing() for row in rows], np.float64),
         probs5=_probs(rows),
         has_double=np.array([row.flag("has_double") for row in rows], np.bool_),
         has_take=np.array([row.flag("has_take") for row in rows], np.bool_),
@@ -181,7 +194,7 @@ def _cube(rows: Sequence[_Row]) -> CubeDecisions:
 
 
 def _probs(rows: Sequence[_Row]) -> NDArray[np.float64]:
-    return np.array([row.numbers("probs", 5, -_SLACK, 1 + _SLACK) for row in rows], np.float64).reshape(-1, 5)
+    return np.array([row.probs() for row in rows], np.float64).reshape(-1, 5)
 
 
 def key_order(children: Boards, offsets: NDArray[np.int64]) -> NDArray[np.int64]:

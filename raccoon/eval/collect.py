@@ -13,6 +13,7 @@ from raccoon.eval import plots, report, stats
 from raccoon.eval.collect_arenas import collect_arenas, is_arena
 from raccoon.eval.frontier import pareto
 from raccoon.eval.pr_scoring import PR_SCALE
+from raccoon.files import read_arrays
 from raccoon.rng import generator
 
 __all__ = ["collect"]
@@ -33,7 +34,7 @@ def collect(folder: Path, seed: int = 1, replicates: int = stats.REPLICATES) -> 
     if len(jobs) < 2:
         count = max(len(jobs), len(arenas))
         raise RaccoonError(f"{folder}: holds {count} finished runs of PR or of an arena; give the folder of a sweep with two or more")
-    reports = [report.read(job) for job in jobs]
+    reports = [_needed(report.read(job), job) for job in jobs]
     losses, games = _losses(jobs)
     names = _names([one.player for one in reports], jobs)
     level = {name: one.figures["pr"] for name, one in zip(names, reports, strict=True)}
@@ -84,10 +85,18 @@ def _names(players: list[str], jobs: list[Path]) -> list[str]:
 def _losses(jobs: list[Path]) -> tuple[list[Any], Any]:
     losses, keys, games = [], None, None
     for job in jobs:
-        with np.load(job / "decisions.npz", allow_pickle=False) as arrays:
-            if keys is None:
-                keys, games = arrays["keys"], arrays["games"]
-            elif not np.array_equal(keys, arrays["keys"]):
-                raise RaccoonError(f"{job}: was scored on other decisions than {jobs[0]}; only runs on the same ones can be compared")
-            losses.append(arrays["player.loss"])
+        found = read_arrays(job / "decisions.npz", ("keys", "games", "player.loss"))
+        if keys is None:
+            keys, games = found["keys"], found["games"]
+        elif not np.array_equal(keys, found["keys"]):
+            raise RaccoonError(f"{job}: was scored on other decisions than {jobs[0]}; only runs on the same ones can be compared")
+        losses.append(found["player.loss"])
     return losses, games
+
+
+def _needed(one: Report, job: Path) -> Report:
+    """``one`` if it has the figures that a sweep of ``bgsage_pr`` is judged by."""
+    missing = [name for name in ("pr", "seconds_per_decision", "evaluations_per_decision") if name not in one.figures]
+    if missing:
+        raise RaccoonError(f"{job}: its report ({one.evaluator}) has no figure {missing[0]}; take that folder out of the sweep")
+    return one

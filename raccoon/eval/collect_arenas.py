@@ -70,7 +70,11 @@ def _names(reports: Sequence[Report], jobs: Sequence[Path]) -> list[str]:
 
 def _games(job: Path) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Numbers of the finished games and their results, luck taken out where it was counted."""
-    with open(job / "games.csv", encoding="utf-8", newline="") as handle:
-        rows: list[dict[str, Any]] = [row for row in csv.DictReader(handle) if row["capped"] == "0"]
-    value = [row["vr"] or row["points"] for row in rows]
-    return np.array([row["game"] for row in rows], np.int64), np.array(value, np.float64)
+    try:
+        with open(job / "games.csv", encoding="utf-8", newline="") as handle:
+            rows: list[dict[str, Any]] = [row for row in csv.DictReader(handle) if row["capped"] == "0"]
+        value = [row["vr"] or row["points"] for row in rows]
+        return np.array([row["game"] for row in rows], np.int64), np.array(value, np.float64)
+    except (OSError, KeyError, TypeError, ValueError, csv.Error) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise RaccoonError(f"{job / 'games.csv'}: is damaged ({reason}); take that folder out of the sweep, or measure again") from error

@@ -51,10 +51,7 @@ class CostModel:
         self.executor = executor
         self.playouts = whole("evaluator.playouts", playouts, 1)
         self.decisions = whole("evaluator.decisions", decisions, 1)
-        self.searches = [
-            {key: whole(f"evaluator.searches[{i}].{key}", one.get(key, 1), 0 if key == "ply" else 1) for key in ("ply", "k", "replies")}
-            for i, one in enumerate(searches)
-        ]
+        self.searches = [_search(f"evaluator.searches[{i}]", one) for i, one in enumerate(searches)]
         if not self.searches:
             raise RaccoonError("evaluator.searches is empty: name at least one, such as {ply: 1, k: 8}")
 
@@ -91,6 +88,19 @@ class CostModel:
         ]
         result.seconds = time.perf_counter() - start
         return result
+
+
+def _search(at: str, given: Mapping[str, int]) -> dict[str, int]:
+    """The settings of one search; RaccoonError naming the key at ``at`` for one that there is none of."""
+    unknown = [key for key in given if key not in ("ply", "k", "replies")]
+    if unknown:
+        raise RaccoonError(f"{at}.{unknown[0]}: a search here takes ply, k and replies")
+    one = {key: whole(f"{at}.{key}", given.get(key, 1), 0 if key == "ply" else 1) for key in ("ply", "k", "replies")}
+    try:
+        Expectimax(one["ply"])
+    except RaccoonError as error:
+        raise RaccoonError(f"{at}: {error}") from error
+    return one
 
 
 def _random_decisions(playouts: int, seed: int) -> tuple[Boards, NDArray[np.int8]]:

@@ -41,7 +41,7 @@ class FilterRecall(Settings):
     ) -> None:
         super().__init__(executor, **settings)
         self.prune, self.ply = dict(prune), whole("evaluator.ply", ply, 1)
-        self.ks = [whole("evaluator.ks", k, 1) for k in ks]
+        self.ks = sorted({whole("evaluator.ks", k, 1) for k in ks})
         if not self.ks:
             raise RaccoonError("evaluator.ks is empty: name at least one number of candidates")
 

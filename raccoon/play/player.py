@@ -47,6 +47,9 @@ class EnginePlayer:
     ) -> None:
         self.engine = engine
         self.search: Search = StaticSearch() if search is None else search
+        for key, part, method in (("engine", engine, "value"), ("search", self.search, "values")):
+            if not (hasattr(part, method) and hasattr(part, "name")):
+                raise RaccoonError(f"player.{key}={part!r}: is no {key}; give an option of the group {key}")
         self.checkpoint = checkpoint
         self.cube: CubeModel = Janowski() if cube is None else cube
         if not isinstance(self.cube, CubeModel):

@@ -123,6 +123,13 @@ def test_flags_default_to_on(sample: dict[str, Any]) -> None:
     assert (benchmark.jacoby, benchmark.beavers) == (True, True)
 
 
+@pytest.mark.parametrize("value", ["no", 0, None])
+def test_flags_that_would_be_misread_are_refused(sample: dict[str, Any], value: object) -> None:
+    sample["meta"]["jacoby"] = value
+    with pytest.raises(RaccoonError, match=r"sample: meta.jacoby=.*true or false"):
+        benchmark_json.parse(sample, "sample")
+
+
 def _set(path: str, value: Any):
     def change(decision: dict[str, Any]) -> None:
         node: Any = decision
@@ -148,12 +155,17 @@ def _set(path: str, value: Any):
         (_set("game_plan", ""), "game_plan"),
         (_set("tier", None), "tier"),
         (_set("seed", 1.5), "seed"),
+        (_set("seed", 2**63), "seed"),
+        (_set("turn", 2**31), "turn"),
+        (_set("cube_value", 2**40), "cube_value"),
         (_set("moves", []), "moves"),
         (_set("moves.1", 3), "an object"),
         (_set("moves.1.equity", float("nan")), "moves.1.*equity"),
         (_set("moves.1.cubeless_equity", 4), "cubeless_equity"),
         (_set("moves.1.probs", [0.5, 0.1]), "probs"),
         (_set("moves.1.probs", [1.5, 0, 0, 0, 0]), "probs"),
+        (_set("moves.1.probs", [0.2, 0.9, 0, 0, 0]), "probs"),
+        (_set("moves.1.probs", [0.9, 0, 0, 0.5, 0]), "probs"),
         (_set("moves.1.std_error", "big"), "std_error"),
         (_set("moves.1.board", [0, 2] + [0] * 22 + [-2, 0]), "no legal result"),
         (lambda d: d["moves"].append(d["moves"][0]), "listed twice"),
@@ -172,12 +184,17 @@ def test_faults_of_cube_decisions_and_repeated_keys(sample: dict[str, Any]) -> N
     twice = {"meta": {}, "decisions": [cube, copy.deepcopy(cube)]}
     with pytest.raises(RaccoonError, match=f"decision {cube['key']}: key appears 2 times"):
         benchmark_json.parse(twice, "bad.json")
+    with pytest.raises(RaccoonError, match=f"decision {cube['key']}: equity_dp=2.0: 1"):
+        benchmark_json.parse({"decisions": [cube | {"equity_dp": 2.0}]}, "bad.json")
     cube["has_take"] = "yes"
     with pytest.raises(RaccoonError, match=f"decision {cube['key']}: has_take"):
         benchmark_json.parse(sample, "bad.json")
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"decisions": 3}', b"\x1f\x8b\x08\x00broken", b"\xff\xfe", b"\xfd7zXZ\x00broken"])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[]", b'{"decisions": 3}', b"\x1f\x8b\x08\x00broken", b"\xff\xfe", b"\xfd7zXZ\x00broken", b"9" * 5000, b"[" * 100_000],
+)
 def test_what_is_no_benchmark_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "file.json"
     path.write_bytes(content)

@@ -138,3 +138,7 @@ def test_a_sweep_is_collected_game_by_game(tmp_path) -> None:
     write(run(tmp_path / "sweep" / "2", games=11), tmp_path / "sweep" / "2")
     with pytest.raises(RaccoonError, match="played other games"):
         collect(tmp_path / "sweep")
+    for content in ("", "game,points\n1,2\n", "game,vr,points,capped\nx,1,1,0\n"):
+        (tmp_path / "sweep" / "1" / "games.csv").write_text(content)
+        with pytest.raises(RaccoonError, match=r"1/games\.csv: is damaged|played other games"):
+            collect(tmp_path / "sweep")

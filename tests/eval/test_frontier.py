@@ -78,6 +78,26 @@ def test_collect_says_how_it_is_used(arguments: list[str]) -> None:
         run(arguments)
 
 
+def test_collect_helps() -> None:
+    assert run(["--help"]).startswith("usage: ")
+
+
+def test_damaged_jobs_of_a_sweep_are_named(tmp_path: Path) -> None:
+    for number in range(2):
+        folder = tmp_path / str(number)
+        report.write(BGSagePR(HERE, sample=5, compare=None, bootstrap=10).run(GNUBG, None, folder, 1), folder)
+    decisions, summary = tmp_path / "1" / "decisions.npz", tmp_path / "1" / "report.json"
+    good = decisions.read_bytes()
+    for content in (b"", good[:100], b"text"):
+        decisions.write_bytes(content)
+        with pytest.raises(RaccoonError, match=r"1/decisions\.npz: is missing or damaged"):
+            collect(tmp_path)
+    decisions.write_bytes(good)
+    summary.write_text(summary.read_text().replace('"pr":', '"pr_of_old":'))
+    with pytest.raises(RaccoonError, match=r"1: its report \(bgsage_pr\) has no figure pr; take that folder out"):
+        collect(tmp_path)
+
+
 def test_a_sweep_is_collected(tmp_path: Path) -> None:
     for number, player in enumerate((RANDOM, GNUBG, ONE_PLY)):
         folder = tmp_path / "sweep" / str(number)

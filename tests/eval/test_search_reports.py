@@ -54,7 +54,7 @@ def test_counted_evaluations(tmp_path: Path) -> None:
 
 
 def test_recall(tmp_path: Path) -> None:
-    result = FilterRecall(HERE, prune=ENGINE, games=1, ks=(1, 4, 400)).run(GNUBG, None, tmp_path / "same", 1)
+    result = FilterRecall(HERE, prune=ENGINE, games=1, ks=(4, 1, 400, 4)).run(GNUBG, None, tmp_path / "same", 1)
     assert result.figures["value.top1_static"].value == result.figures["prune.top1_static"].value == 1
     assert result.figures["value.top1_1-ply"].value < result.figures["value.top4_1-ply"].value <= 1
     assert "policy.top1_static" not in result.figures
@@ -73,6 +73,8 @@ def test_recall(tmp_path: Path) -> None:
         (lambda: FilterRecall(HERE, prune=ENGINE, ks=[0]), "evaluator.ks"),
         (lambda: CostModel(HERE, []), "evaluator.searches"),
         (lambda: CostModel(HERE, [{"ply": 1, "k": 0}]), r"evaluator.searches\[0\].k"),
+        (lambda: CostModel(HERE, [{"ply": 1}, {"plyy": 1}]), r"evaluator.searches\[1\].plyy: a search here takes ply, k and replies"),
+        (lambda: CostModel(HERE, [{"ply": 9}]), r"evaluator.searches\[0\]: search.ply=9"),
         (lambda: CostModel(HERE, [{"ply": 1}], playouts=0), "evaluator.playouts"),
     ],
 )

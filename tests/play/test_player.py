@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raccoon.contracts import Cubes, Player, RaccoonError, SearchResult
+from raccoon.cube.model import Janowski
 from raccoon.engine.gnubg import GnubgEngine, candidate_equities
 from raccoon.engine.random import RandomEngine
 from raccoon.env.board import START
@@ -41,6 +42,13 @@ def test_gnubg_plays_gnubgs_best_move():
     chosen = turns.children[turns.offsets[:-1] + EnginePlayer(GnubgEngine(0)).choose(turns)]
     for child, (d1, d2) in zip(chosen, dice.tolist(), strict=True):
         assert (child == candidate_equities(START, d1, d2)[0][0]).all()
+
+
+def test_parts_of_another_kind_are_refused():
+    with pytest.raises(RaccoonError, match=r"player\.search=.*: is no search; give an option of the group search"):
+        EnginePlayer(RandomEngine(1), Janowski())
+    with pytest.raises(RaccoonError, match=r"player\.engine=.*: is no engine"):
+        EnginePlayer(StaticSearch())
 
 
 def test_names_and_cube():
