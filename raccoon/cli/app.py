@@ -50,6 +50,7 @@ def main(kind: str, job: Job, arguments: list[str] | None = None, run_folder: bo
         sys.exit(f"error: {error}; activate the environment that `make train` or `make test` makes: . .venv/bin/activate")
     from raccoon import plugins, runs
     from raccoon.build import plain
+    from raccoon.cli import first_use
 
     plugins.install()
     failures: list[BaseException] = []
@@ -60,6 +61,7 @@ def main(kind: str, job: Job, arguments: list[str] | None = None, run_folder: bo
         composed = True
         try:
             _check_keys(kind, cfg)
+            first_use.notice()
             if not run_folder:
                 with _interrupts(None):
                     job(plain(cfg), None)
