@@ -29,12 +29,14 @@ _EXAMPLES = {
     "search": (
         "position=4HPwATDgc/ABMA dice=[3,1] search=expectimax search.ply=2",
         "\"position='XGID=-a-B--E-B-a-dDB--b-bcb----:1:1:-1:63:0:0:0:3:8'\" player=gnubg1",
+        "position=4HPwATDgc/ABMA cubeful=true",
         "file=positions.txt search=pruned search.ply=2 json=true top=3",
         "file=positions.txt search=roller_plus out=analysed.jsonl",
     ),
     "evaluate": (
         "player=default opponent=gnubg0 evaluator.games=6000",
         "evaluator=bgsage_pr player=checkpoint player.checkpoint=runs/.../net.pt",
+        "evaluator=cube_arena search=pruned cube=janowski opponent=sage1_cube",
         "-m evaluator=bgsage_pr player=gnubg0,gnubg1,default",
         "debug=fast",
     ),
