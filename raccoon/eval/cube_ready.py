@@ -24,6 +24,8 @@ def ask_first(node: Mapping[str, Any], at: str, question: Callable[[Player], obj
     what else the user may do.
     """
     player: Player = build(node, at)
+    if not isinstance(player, Player):
+        raise RaccoonError(f"{at}: {node['_target_']} is no player; give an option of the group player")
     if isinstance(player, EnginePlayer):
         try:
             question(player)
