@@ -180,6 +180,14 @@ def test_every_group_is_in_the_index() -> None:
     assert {page.name for page in (DOCS / "extending").glob("*.md")} - {"README.md"} <= set(_LINK.findall(index))
 
 
+def test_the_table_of_groups_is_the_catalogue() -> None:
+    table = (ROOT / "README.md").read_text(encoding="utf-8").split("## Config groups")[1].split("\n## ")[0]
+    shown = {group: sorted(_CODE.findall(row)) for group, row in re.findall(r"^\| `([\w/]+)` \| (.+) \|$", table, re.MULTILINE)}
+    groups = {group: options for group, options in plugins.catalogue().items() if not group.startswith("debug/")}
+    own = {group: sorted(name for name, by in options.items() if by == "raccoon") for group, options in groups.items()}
+    assert shown == {group: names for group, names in own.items() if names}
+
+
 def test_the_fixture_is_shown_as_it_is() -> None:
     shown = {block.name: block.text for block in FILES if block.page == "docs/extending/README.md"}
     shipped = {str(path.relative_to(FIXTURE)): path for path in FIXTURE.rglob("*") if path.suffix in (".py", ".toml", ".yaml")}

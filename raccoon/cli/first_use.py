@@ -8,7 +8,7 @@ from pathlib import Path
 __all__ = ["is_compiled", "notice"]
 
 _SLOWEST = "movegen._generate"
-_TEXT = "first start here: compiling the rules of the game, which takes a minute at most on a free core; later starts are quick"
+_TEXT = "first start here: compiling the rules of the game, half a minute on a free core; later starts are quick"
 
 
 def is_compiled(folder: Path | str | None = None) -> bool:
