@@ -1,0 +1,90 @@
+"""Self-play of ``trainer=td``: whole games with their states kept, and exact 21-roll backups, against the network's own speed.
+
+Seconds are processor time of one thread, so that other work on the machine matters little.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+
+from raccoon.contracts import Boards
+from raccoon.data.episodes import EpisodeRecorder
+from raccoon.engine.net import NetEngine
+from raccoon.env.encoder import Encoder
+from raccoon.model import Outcomes6, RaccoonNet, ResNet
+from raccoon.play.match import play_games
+from raccoon.play.player import EnginePlayer
+from raccoon.search.expectimax import Tree
+from raccoon.train.td_targets import backups
+
+__all__ = ["rows"]
+
+_ROLLS = 40  # untrained networks play on for ever: a game here is so many rolls
+_OVERHEAD = 1.4
+_PRUNED_GAIN = 2.0
+
+
+class _Timed(NetEngine):
+    """Adds up the processor time of its forward passes (encoding included)."""
+
+    seconds = 0.0
+
+    def _run(self, boards: Boards) -> Any:
+        began = time.process_time()
+        out = super()._run(boards)
+        self.seconds += time.process_time() - began
+        return out
+
+
+def rows(games: int = 256, boards: int = 128) -> list[dict[str, Any]]:
+    """``path``, ``measured``, ``unit``, ``bound``: of one core; bounds are the network's time with the overhead allowed for."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        engine = _Timed(RaccoonNet(Encoder(), partial(ResNet, blocks=2, channels=32), Outcomes6).eval())
+        recorder = EpisodeRecorder()
+        played = _play(engine, games, recorder)
+        episodes = recorder.episodes()
+        picked = episodes.boards[np.flatnonzero(episodes.rolled)[:: max(1, int(episodes.rolled.sum()) // boards)]][:boards]
+        return [played, *_backups(engine, picked)]
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _play(engine: _Timed, games: int, recorder: EpisodeRecorder) -> dict[str, Any]:
+    player = EnginePlayer(engine)
+    play_games((player, player), np.arange(4), 1, turn_cap=4)  # compiles the kernels
+    seconds, network = _timed(engine, lambda: play_games((player, player), np.arange(games), 1, observers=[recorder], turn_cap=_ROLLS))
+    return {
+        "path": f"self-play, {games} games of {_ROLLS} rolls, resnet2x32",
+        "measured": games / seconds,
+        "unit": "games/s",
+        "bound": games / (_OVERHEAD * network),
+    }
+
+
+def _backups(engine: _Timed, boards: Boards) -> list[dict[str, Any]]:
+    pruner = NetEngine.load("prune")
+    backups(boards[:2], Tree(engine, prune=pruner))
+    seconds, network = _timed(engine, lambda: backups(boards, Tree(engine)))
+    pruned, _ = _timed(engine, lambda: backups(boards, Tree(engine, prune=pruner)))
+    full = {"path": "exact backups, resnet2x32", "measured": len(boards) / seconds, "bound": len(boards) / (_OVERHEAD * network)}
+    fast = {
+        "path": "exact backups, 5 replies by the prune net",
+        "measured": len(boards) / pruned,
+        "bound": _PRUNED_GAIN * len(boards) / seconds,
+    }
+    return [row | {"unit": "backups/s"} for row in (full, fast)]
+
+
+def _timed(engine: _Timed, run: Callable[[], Any]) -> tuple[float, float]:
+    """Processor seconds of ``run``, and those of the network within them."""
+    engine.seconds, began = 0.0, time.process_time()
+    run()
+    return time.process_time() - began, engine.seconds
