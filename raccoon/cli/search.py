@@ -137,7 +137,7 @@ def _cube_lines(cube: dict[str, Any] | None, action: dict[str, Any] | None) -> l
     """Where the cube is and, before the roll, what to do with it."""
     if cube is None:
         return []
-    owner = {"centred": "centred", "player": "owned by the side on roll", "opponent": "owned by the other side"}[cube["owner"]]
+    owner = {"centered": "centred", "player": "owned by the side on roll", "opponent": "owned by the other side"}[cube["owner"]]
     lines = [f"cube at {cube['value']}, {owner}"]
     if cube["away"]:
         lines[0] += ", {} away against {} away".format(*cube["away"]) + (", Crawford game" if cube["crawford"] else "")

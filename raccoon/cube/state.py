@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from raccoon.contracts import CENTRED, OWNED, CubeRules, RaccoonError
 from raccoon.contracts import OPPONENT as _OPPONENT
 
-__all__ = ["CAP", "CENTERED", "OPPONENT", "PLAYER", "CubeState", "flip_label", "owner_codes"]
+__all__ = ["CAP", "CENTERED", "OPPONENT", "PLAYER", "CubeState", "flip_label", "owner_codes", "owner_label"]
 
 CENTERED, PLAYER, OPPONENT = "centered", "player", "opponent"
 CAP = CubeRules().cap
@@ -41,6 +41,11 @@ def owner_codes(owner: Any) -> NDArray[np.int8]:
     raise RaccoonError(f"cube owner {owner!r}: give {CENTERED}, {PLAYER} or {OPPONENT} (or 0, 1, -1), seen from the player on roll")
 
 
+def owner_label(code: int) -> str:
+    """The label of one owner's code."""
+    return _LABELS[int(code)]
+
+
 def flip_label(owner: Any) -> Any:
     """The same cube seen from the other side: a label gives a label, a code or an array of codes the negated ones.
 
@@ -48,7 +53,7 @@ def flip_label(owner: Any) -> Any:
     """
     codes = -owner_codes(owner)
     if isinstance(owner, str):
-        return _LABELS[int(codes)]
+        return owner_label(int(codes))
     return codes if isinstance(owner, np.ndarray) else int(codes)
 
 

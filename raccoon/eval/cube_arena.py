@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -53,7 +54,7 @@ class CubeArena:
                 raise RaccoonError(f"evaluator.{key}={value!r}: give true or false")
         if whole("evaluator.cap", cap, 1) & (cap - 1) or cap > 1 << 20:
             raise RaccoonError(f"evaluator.cap={cap}: give a power of two, 1 to {1 << 20} (1: the cube is never turned)")
-        self.control = "off" if luck is False else str(luck)
+        self.control = (CONTROLS[0] if luck else "off") if isinstance(luck, bool) else str(luck)
         if self.control not in (*CONTROLS, "off"):
             raise RaccoonError(f"evaluator.luck={luck!r}: choose {', '.join(CONTROLS)} or off")
         if match_length is not None and (jacoby or beavers):
@@ -67,13 +68,15 @@ class CubeArena:
         began = time.perf_counter()
         played = play_match(self.executor, player, opponent, self.plan, seed, Path(run_dir) / "shards", self.name)
         report = Report(self.name, played.names[0], played.names[1], seed, 0.0)
-        if self.plan.match_length is None:
+        money = self.plan.match_length is None
+        if money:
             self._money(report, played, seed)
         else:
             self._matches(report, played)
-        report.figures |= _double_figures(played)
-        report.figures |= _cost_figures(played)
-        report.tables["cube"] = _cube_table(played)
+        counts = _double_figures(played) | _cost_figures(played)
+        report.figures |= counts if money else {_of_matches(name): figure for name, figure in counts.items()}
+        if money:
+            report.tables["cube"] = _cube_table(played)
         write_games(Path(run_dir) / "games.csv", played, CONTROLS[0] if self.control == "off" else self.control)
         report.files.append("games.csv")
         report.seconds = time.perf_counter() - began
@@ -109,8 +112,14 @@ class CubeArena:
             raise RaccoonError("evaluator.turn_cap: every match was stopped by it; raise it")
         report.figures["match_wins"] = stats.proportion_ci(int((played.points[done] > 0).sum()), int(done.sum()))
         report.notes.append(
-            f"matches to {self.plan.match_length}; Kazaross-XG2 match equities, Crawford rule; the luck of the dice is not taken out"
+            f"matches to {self.plan.match_length}; Kazaross-XG2 match equities, Crawford rule; the luck of the dice is not taken out, "
+            "and doubles, drops and rolls are of whole matches"
         )
+
+
+def _of_matches(name: str) -> str:
+    """The name of a figure where what was played and counted are whole matches."""
+    return re.sub(r"game(s?)(?=_|$)", lambda found: f"match{'es' if found[1] else ''}", name)
 
 
 def _control_figures(name: str, games: arena_figures.Sample, seed: int) -> dict[str, Figure]:

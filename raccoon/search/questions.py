@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, CubeRules, Cubes, RaccoonError
+from raccoon.contracts import CENTRED, Boards, CubeRules, Cubes, RaccoonError
 from raccoon.cube.met import LONGEST
+from raccoon.cube.state import owner_label
 from raccoon.env.board import terminal_points
 from raccoon.env.codec import from_position_id
 from raccoon.env.movegen import check_dice
@@ -35,7 +36,7 @@ class Question:
         rules, away = self.cubes.rules, self.cubes.away
         return {
             "value": int(self.cubes.value[0]),
-            "owner": {CENTRED: "centred", OWNED: "player", OPPONENT: "opponent"}[int(self.cubes.owner[0])],
+            "owner": owner_label(self.cubes.owner[0]),
             "jacoby": rules is not None and rules.jacoby,
             "beavers": rules is not None and rules.beavers,
             "away": None if away is None else away[0].tolist(),

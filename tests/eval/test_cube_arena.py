@@ -49,7 +49,7 @@ def test_figures_come_from_the_games(tmp_path) -> None:
 
 
 def test_games_do_not_depend_on_batch_shards_or_control(tmp_path) -> None:
-    settings = [{}, {"batch": 3}, {"shard_games": 12}, {"luck": "cubeless"}, {"luck": "off"}, {"luck": False}]
+    settings = [{"luck": True}, {"batch": 3}, {"shard_games": 12}, {"luck": "cubeless"}, {"luck": "off"}, {"luck": False}]
     reports = [run(tmp_path / str(number), **setting) for number, setting in enumerate(settings)]
     first = [(row["points"], row["rolls"], row["cube"]) for row in games(tmp_path / "0")]
     for number in (1, 2, 3):
@@ -82,6 +82,9 @@ def test_matches(tmp_path) -> None:
     assert report.figures["match_wins"].n == 6
     assert "ppg_raw" not in report.figures
     assert {row["points"] for row in games(tmp_path)} <= {"1", "-1"}
+    assert {"rolls_per_match", "drops_per_match", "matches_per_second", "capped_matches", "seconds_per_match"} <= set(report.figures)
+    assert not any("game" in name for name in report.figures)
+    assert report.tables == {}  # the cube of a match's last game says nothing about the others
 
 
 def test_an_interrupted_run_goes_on(tmp_path) -> None:
@@ -103,6 +106,7 @@ def test_an_interrupted_run_goes_on(tmp_path) -> None:
         ({"cap": 3}, "evaluator.cap"),
         ({"cap": 0}, "evaluator.cap"),
         ({"luck": "gnubg0"}, "evaluator.luck"),
+        ({"luck": 1}, "evaluator.luck"),
         ({"match_length": 0}, "evaluator.match_length"),
         ({"match_length": 1000}, "evaluator.match_length"),
         ({"match_length": 3, "jacoby": True}, "evaluator.match_length"),

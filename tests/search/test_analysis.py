@@ -174,7 +174,7 @@ def test_cube_action_before_the_roll(position: str, action: str) -> None:
     assert record["cube_action"]["action"] == action
     nd, dt, dp = (record["cube_action"][name] for name in ("no_double", "double_take", "double_pass"))
     assert record["equity"] == pytest.approx(max(nd, min(dt, dp)))
-    assert record["cube"] == {"value": 1, "owner": "centred", "jacoby": False, "beavers": False, "away": None, "crawford": False}
+    assert record["cube"] == {"value": 1, "owner": "centered", "jacoby": False, "beavers": False, "away": None, "crawford": False}
 
 
 def test_the_cube_of_an_xgid_counts() -> None:
