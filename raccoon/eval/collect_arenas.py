@@ -17,50 +17,60 @@ __all__ = ["collect_arenas", "is_arena"]
 
 
 def is_arena(job: Path) -> bool:
-    """Whether a finished run folder is one of money games (``vr_arena``, ``gnubg_harness``, ``cube_arena``)."""
-    return (job / "games.csv").is_file() and "ppg_raw" in report.read(job).figures
+    """Whether a finished run folder is one of games or matches (``vr_arena``, ``gnubg_harness``, ``cube_arena``)."""
+    return (job / "games.csv").is_file() and not {"ppg_raw", "match_wins"}.isdisjoint(report.read(job).figures)
 
 
 def collect_arenas(jobs: Sequence[Path], seed: int = 1) -> Report:
-    """A report on the arena run folders ``jobs``: points per game of each, and paired differences to the first.
+    """A report on the arena run folders ``jobs``: points per game (matches: the share won) of each, and paired differences to the first.
 
     Paired by game: the jobs must have played the same games with the same seed, so that they share the dice until their plays
-    differ. Raises RaccoonError when they did not.
+    differ. Raises RaccoonError when they did not, or when matches stand beside money games.
     """
     reports = [report.read(job) for job in jobs]
+    matches = _are_matches(reports, jobs)
+    unit, headline = ("match", "matches won") if matches else ("game", "points per game")
     games, values = [], []
     for job in jobs:
         number, value = _games(job)
         games.append(number)
-        values.append(value)
+        values.append((value + 1) / 2 if matches else value)  # a match won is 1 point, one lost -1
     for job, one, number in zip(jobs, reports, games, strict=True):
         if one.seed != reports[0].seed or not np.array_equal(number, games[0]):
             raise RaccoonError(f"{job}: played other games than {jobs[0]} (number or seed); only the same ones can be compared")
     names = _names(reports, jobs)
     result = Report("collect", names[0], None, seed, 0.0)
     points = {name: _headline(one) for name, one in zip(names, reports, strict=True)}
-    result.figures = {f"{name}.ppg": figure for name, figure in points.items()}
+    result.figures = {f"{name}.{'match_wins' if matches else 'ppg'}": figure for name, figure in points.items()}
     result.tables["Sweep"] = [
         {
             "job": job.name,
             "player": name,
             "opponent": one.opponent,
-            "points per game": points[name],
-            "raw": one.figures["ppg_raw"],
+            headline: points[name],
+            **({} if matches else {"raw": one.figures["ppg_raw"]}),
             "minus the first": None if index == 0 else stats.mean_ci(values[index] - values[0]),
-            "s/game": one.figures["seconds_per_game"].value,
+            f"s/{unit}": one.figures[f"seconds_per_{unit}"].value,
         }
         for index, (job, name, one) in enumerate(zip(jobs, names, reports, strict=True))
     ]
-    result.plots["sweep"] = plots.bars(points, "points per game")
-    result.notes = [
-        f"{len(games[0]):,} games, the same dice for all, paired game by game; the luck of the dice is taken out where it was counted.",
-    ]
+    result.plots["sweep"] = plots.bars(points, headline)
+    luck = "not taken out" if matches else "taken out where it was counted"
+    result.notes = [f"{len(games[0]):,} {unit}{'es' if matches else 's'}, the same dice for all, paired; the luck of the dice is {luck}."]
     return result
 
 
+def _are_matches(reports: Sequence[Report], jobs: Sequence[Path]) -> bool:
+    matches = ["match_wins" in one.figures for one in reports]
+    for job, found in zip(jobs, matches, strict=True):
+        if found != matches[0]:
+            kinds = ("money games", "matches")
+            raise RaccoonError(f"{job}: played {kinds[found]}, {jobs[0]} {kinds[matches[0]]}; collect them apart")
+    return matches[0]
+
+
 def _headline(one: Report) -> Figure:
-    return one.figures.get("ppg_vr", one.figures["ppg_raw"])
+    return next(one.figures[name] for name in ("ppg_vr", "ppg_raw", "match_wins") if name in one.figures)
 
 
 def _names(reports: Sequence[Report], jobs: Sequence[Path]) -> list[str]:

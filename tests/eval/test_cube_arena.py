@@ -146,3 +146,15 @@ def test_a_sweep_is_collected_game_by_game(tmp_path) -> None:
         (tmp_path / "sweep" / "1" / "games.csv").write_text(content)
         with pytest.raises(RaccoonError, match=r"1/games\.csv: is damaged|played other games"):
             collect(tmp_path / "sweep")
+
+
+def test_a_sweep_of_matches_is_collected(tmp_path) -> None:
+    for job, length in enumerate((1, 3)):
+        write(run(tmp_path / "sweep" / str(job), match_length=length, games=6), tmp_path / "sweep" / str(job))
+    won = [np.array([row["points"] == "1" for row in games(tmp_path / "sweep" / str(job))]) for job in range(2)]
+    first, second = collect(tmp_path / "sweep").tables["Sweep"]
+    assert first["matches won"].value == pytest.approx(won[0].mean())
+    assert second["minus the first"].value == pytest.approx(won[1].mean() - won[0].mean())
+    write(run(tmp_path / "sweep" / "2", games=6, luck="off"), tmp_path / "sweep" / "2")
+    with pytest.raises(RaccoonError, match="2: played money games"):
+        collect(tmp_path / "sweep")
