@@ -44,6 +44,15 @@ def test_json_is_all_that_the_program_prints_and_no_folder_stays(tmp_path: Path)
     assert [path.name for path in tmp_path.iterdir()] == ["ids.txt"]
 
 
+def test_progress_stays_out_of_the_json(tmp_path: Path) -> None:
+    code = "from raccoon import progress; progress._LOG_EVERY_S = -1.0; from raccoon.cli.search import main; main()"
+    words = ["position=[4HPwATDgc/ABMA,4HPwATDgc/ABMA]", "player=gnubg0", "json=true"]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, "-c", code, *words], cwd=tmp_path, capture_output=True, text=True, check=False, env=environment)
+    assert len(json.loads(done.stdout)) == 2
+    assert "positions: 1 of 2" in done.stderr
+
+
 def test_an_xgid_without_quotes_is_told_how(tmp_path: Path) -> None:
     done = program(tmp_path, f"position={XGID}")
     assert (done.returncode, done.stdout) == (2, "")

@@ -39,7 +39,7 @@ def _job(config: dict[str, Any], _: Any) -> None:
         _write(config, questions, player, top)
         return
     model = player.cube if config["cubeful"] else None
-    records = track(analyse(questions, player.engine, player.search, model), len(questions), "positions", enabled=len(questions) > 1)
+    records = track(analyse(questions, player.engine, player.search, model), len(questions), "positions")
     if as_json:
         print(json.dumps([_cut(record, top) for record in records], indent=1))
         return
