@@ -75,7 +75,8 @@ class Played(NamedTuple):
 class MCTS:
     """``simulations`` for every decision, ``leaves`` of a tree at a time (more fill larger batches and search a little worse).
 
-    ``c_puct``: weight of the prior. ``virtual_loss``: what a simulation on its way is taken to have lost, on the value scale.
+    ``c_puct``: weight of the prior. ``virtual_loss``: how much worse than its edge a simulation on its way is
+    taken to be (value scale), so that the others of its tree go elsewhere.
     ``chance``: ``sampled`` rolls afresh on every visit; ``stratified`` deals the 36 rolls of a node from a shuffled deck, again and
     again; ``enumerated`` deals too, and a chance node is worth the mean over all 21 rolls by their odds, those not seen yet at the
     node's static value. ``prior``: ``policy`` (the network's head), ``value`` (a softmax of static values over
@@ -89,9 +90,9 @@ class MCTS:
     def __init__(
         self,
         simulations: int = 200,
-        leaves: int = 4,
+        leaves: int = 1,
         c_puct: float = 1.5,
-        virtual_loss: float = 1.0,
+        virtual_loss: float = 0.1,
         chance: Chance = "sampled",
         prior: Prior | None = None,
         prior_temperature: float = 0.02,

@@ -79,7 +79,7 @@ class Forest:
         else:
             self.nodes = grown(self.nodes, self.used, (0, self.count, 0))
             self.nodes.d_board[: self.count] = boards
-            self.nodes.d_dice[: self.count] = dice
+            self.nodes.d_dice[: self.count] = np.sort(dice, axis=1)  # the kernels take the lower die first
             self.nodes.d_mid[: self.count] = False if mid is None else mid
             self.used[1] = self.count
             self._expand(np.arange(self.count))
@@ -121,15 +121,16 @@ class Forest:
         backup(self.nodes, flights.node, self._mode)
 
     def _value(self, leaves: NDArray[np.int64]) -> None:
-        """Value new chance nodes; finished games and boards that the engine knows for certain are never looked below."""
+        """Value new chance nodes; below finished games, and boards other than a root that the engine knows for certain, nothing grows."""
         nodes = self.nodes
         boards = nodes.c_board[leaves]
+        inner = nodes.c_up[leaves] >= 0
         exact = terminal_points(boards) != 0
         knows = getattr(self.engine, "knows", None)
         if knows is not None:
-            exact |= np.asarray(knows(boards), bool)
-        above = nodes.c_up[leaves]
-        values = np.where(above >= 0, -nodes.e_first[above], np.nan)
+            exact |= np.asarray(knows(boards), bool) & inner
+        values = np.full(len(leaves), np.nan)
+        values[inner] = -nodes.e_first[nodes.c_up[leaves[inner]]]
         unknown = np.isnan(values)
         if unknown.any():
             values[unknown] = self.engine.value(boards[unknown])

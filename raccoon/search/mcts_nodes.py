@@ -162,8 +162,9 @@ def _roll(nodes: Nodes, chance: int, mode: int, random: np.int64) -> int:
 def _select(nodes: Nodes, decision: int, c_puct: float, virtual_loss: float) -> int:
     """The edge of highest Q + c P sqrt(1 + N) / (1 + n), the first of equals.
 
-    Simulations on their way count as visits that lost ``virtual_loss``. The 1 below the root makes the prior decide the first
-    visit. An edge without visits is worth ``e_first`` or, unknown, what the decision has been worth so far.
+    The 1 below the root makes the prior decide the first visit. An edge without visits is worth ``e_first`` or, unknown, what
+    the decision has been worth so far. Simulations on their way count as visits that came out ``virtual_loss`` worse than the
+    edge is worth: measured from there, not from zero, they repel in lost positions too.
     """
     start = nodes.d_first[decision]
     stop = start + nodes.d_count[decision]
@@ -175,12 +176,14 @@ def _select(nodes: Nodes, decision: int, c_puct: float, virtual_loss: float) -> 
     best, highest = start, -np.inf
     for edge in range(start, stop):
         visits = nodes.e_n[edge] + nodes.e_flight[edge]
-        if visits > 0:
-            q = (nodes.e_w[edge] - virtual_loss * nodes.e_flight[edge]) / visits
+        if nodes.e_n[edge] > 0:
+            q = nodes.e_w[edge] / nodes.e_n[edge]
         else:
             q = nodes.e_first[edge]
             if np.isnan(q):
                 q = mean
+        if nodes.e_flight[edge] > 0:
+            q -= virtual_loss * nodes.e_flight[edge] / visits
         score = q + scale * nodes.e_prior[edge] / (1.0 + visits)
         if score > highest:
             best, highest = edge, score
