@@ -16,10 +16,12 @@ import torch
 from raccoon.contracts import Boards
 from raccoon.data.episodes import EpisodeRecorder
 from raccoon.engine.net import NetEngine
+from raccoon.env.codec import unique_boards
 from raccoon.env.encoder import Encoder
 from raccoon.model import Outcomes6, RaccoonNet, ResNet
 from raccoon.play.match import play_games
 from raccoon.play.player import EnginePlayer
+from raccoon.rng import generator
 from raccoon.search.expectimax import Tree
 from raccoon.train.td_targets import backups
 
@@ -42,7 +44,7 @@ class _Timed(NetEngine):
         return out
 
 
-def rows(games: int = 256, boards: int = 128) -> list[dict[str, Any]]:
+def rows(games: int = 256, boards: int = 256) -> list[dict[str, Any]]:
     """``path``, ``measured``, ``unit``, ``bound``: of one core; bounds are the network's time with the overhead allowed for."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -51,7 +53,9 @@ def rows(games: int = 256, boards: int = 128) -> list[dict[str, Any]]:
         recorder = EpisodeRecorder()
         played = _play(engine, games, recorder)
         episodes = recorder.episodes()
-        picked = episodes.boards[np.flatnonzero(episodes.rolled)[:: max(1, int(episodes.rolled.sum()) // boards)]][:boards]
+        states = episodes.boards[episodes.rolled]
+        states = states[unique_boards(states)[0]]
+        picked = states[generator(1, "benchmark backups").permutation(len(states))[:boards]]
         return [played, *_backups(engine, picked)]
     finally:
         torch.set_num_threads(threads)
