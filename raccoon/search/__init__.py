@@ -17,8 +17,10 @@ if TYPE_CHECKING:
         enumerate_leaves,
         terminal_value,
     )
+    from raccoon.search.mcts import MCTS
 
 __all__ = [
+    "MCTS",
     "Expectimax",
     "Filter",
     "StaticSearch",
@@ -31,6 +33,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "MCTS": "mcts",
     "Expectimax": "expectimax",
     "Filter": "filters",
     "StaticSearch": "lookahead",
