@@ -26,7 +26,7 @@ def test_boards_are_legal_unfinished_and_various(kind):
 
 
 def either(test: np.ndarray) -> np.ndarray:
-    return test.any(axis=0)
+    return np.asarray(test.any(axis=0))
 
 
 def test_backgames_hold_two_points_in_the_other_home():
