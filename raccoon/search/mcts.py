@@ -1,7 +1,8 @@
 """Monte Carlo tree search: PUCT over OpenSpiel's half turns with explicit rolls, many games at a time.
 
 Selection follows the predictor + UCT rule of AlphaZero (Silver et al. 2017). A double is two decisions of one side; a value
-changes its sign where the side changes and only there. The trees are in ``mcts_nodes``, their growth in ``mcts_forest``.
+changes its sign where the side changes and only there. The trees are in ``mcts_nodes`` and ``mcts_walk``,
+their growth in ``mcts_forest``.
 """
 
 from __future__ import annotations

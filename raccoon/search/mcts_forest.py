@@ -13,20 +13,8 @@ from raccoon.contracts import Boards, Engine
 from raccoon.env.board import terminal_points
 from raccoon.rng import hash64, uniform
 from raccoon.search.mcts_expand import Prior, expand
-from raccoon.search.mcts_nodes import (
-    CHANCE,
-    DEALT,
-    DECISION,
-    ENUMERATED,
-    EXACT,
-    SAMPLED,
-    VALUED,
-    Flights,
-    backup,
-    descend,
-    empty,
-    grown,
-)
+from raccoon.search.mcts_nodes import CHANCE, DECISION, EXACT, VALUED, Flights, empty, grown
+from raccoon.search.mcts_walk import DEALT, ENUMERATED, SAMPLED, backup, descend
 
 __all__ = ["CHANCE_MODES", "Chance", "Forest", "Settings"]
 

@@ -1,4 +1,4 @@
-"""The trees of a Monte Carlo tree search as arrays, and the two kernels that walk them.
+"""The trees of a Monte Carlo tree search as arrays.
 
 There are two kinds of nodes. A *decision* is a board with dice (or the second half of a double) and has an edge for each
 distinct result of OpenSpiel's actions there. A *chance* node is a board before a roll and has 21 places for decisions. An
@@ -6,9 +6,7 @@ edge leads to a chance node of the other side, or, in the middle of a double, to
 values belong to the side that acts (an edge's: the side that plays it), so a sign changes exactly where an edge ends in
 a chance node, however many decisions a side makes in a row.
 
-All trees of a search share the arrays. A simulation goes down from its root until it needs something that only an
-engine knows: the value of a new chance node (there it ends) or the edges of a new decision (there it waits). The
-kernels are loops, not recursions.
+All trees of a search share the arrays.
 """
 
 from __future__ import annotations
@@ -16,36 +14,27 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from raccoon.env.half_moves import play
-from raccoon.env.movegen import ROLLS
-
 __all__ = [
+    "BELOW_CHANCE",
+    "BELOW_EDGE",
     "CHANCE",
-    "DEALT",
     "DECISION",
-    "ENUMERATED",
     "EXACT",
-    "SAMPLED",
+    "NEW",
+    "PENDING",
+    "ROOT",
     "VALUED",
     "Flights",
     "Nodes",
-    "backup",
-    "descend",
-    "draw",
     "empty",
     "grown",
 ]
 
 CHANCE, DECISION = 0, 1
 NEW, PENDING, VALUED, EXACT = 0, 1, 2, 3
-SAMPLED, DEALT, ENUMERATED = 0, 1, 2
-_ROOT, _BELOW_CHANCE, _BELOW_EDGE = 0, 1, 2
-_LOW, _HIGH = ROLLS[:, 0].astype(np.int64), ROLLS[:, 1].astype(np.int64)
-_WEIGHT = np.where(_LOW == _HIGH, 1, 2)
-_OUTCOME = np.repeat(np.arange(21), _WEIGHT)
+ROOT, BELOW_CHANCE, BELOW_EDGE = 0, 1, 2
 
 
 class Nodes(NamedTuple):
@@ -124,206 +113,3 @@ class Flights(NamedTuple):
     node: NDArray[np.int64]
     begun: NDArray[np.bool_]
     done: NDArray[np.bool_]
-
-
-@njit(cache=True, nogil=True)
-def draw(key: np.uint64, number: int) -> np.int64:
-    """Draw ``number`` of the stream ``key``: uniform below 2**32 (a splitmix64 step)."""
-    x = key + np.uint64(number + 1) * np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.int64((x ^ (x >> np.uint64(31))) >> np.uint64(32))
-
-
-@njit(cache=True, nogil=True)
-def _roll(nodes: Nodes, chance: int, mode: int, random: np.int64) -> int:
-    """Which of ``ROLLS``. Afresh each time, or dealt from a deck of the 36 that is shuffled anew when it is empty."""
-    if mode == SAMPLED:
-        return int(_OUTCOME[(random * 36) >> 32])
-    seen = 0
-    for roll in range(21):
-        below = int(nodes.c_down[chance, roll])
-        if below >= 0:
-            seen += nodes.d_n[below] + nodes.d_flight[below]
-    decks = seen // 36 + 1
-    place = (random * (36 * decks - seen)) >> 32
-    for roll in range(21):
-        left = _WEIGHT[roll] * decks
-        below = int(nodes.c_down[chance, roll])
-        if below >= 0:
-            left -= nodes.d_n[below] + nodes.d_flight[below]
-        if place < left:
-            return roll
-        place -= left
-    return 20
-
-
-@njit(cache=True, nogil=True)
-def _select(nodes: Nodes, decision: int, c_puct: float, virtual_loss: float) -> int:
-    """The edge of highest Q + c P sqrt(1 + N) / (1 + n), the first of equals.
-
-    The 1 below the root makes the prior decide the first visit. An edge without visits is worth ``e_first`` or, unknown, what
-    the decision has been worth so far. Simulations on their way count as visits that came out ``virtual_loss`` worse than the
-    edge is worth: measured from there, not from zero, they repel in lost positions too.
-    """
-    start = nodes.d_first[decision]
-    stop = start + nodes.d_count[decision]
-    total = 0
-    for edge in range(start, stop):
-        total += nodes.e_n[edge] + nodes.e_flight[edge]
-    scale = c_puct * np.sqrt(1.0 + total)
-    mean = nodes.d_w[decision] / nodes.d_n[decision] if nodes.d_n[decision] > 0 else 0.0
-    best, highest = start, -np.inf
-    for edge in range(start, stop):
-        visits = nodes.e_n[edge] + nodes.e_flight[edge]
-        if nodes.e_n[edge] > 0:
-            q = nodes.e_w[edge] / nodes.e_n[edge]
-        else:
-            q = nodes.e_first[edge]
-            if np.isnan(q):
-                q = mean
-        if nodes.e_flight[edge] > 0:
-            q -= virtual_loss * nodes.e_flight[edge] / visits
-        score = q + scale * nodes.e_prior[edge] / (1.0 + visits)
-        if score > highest:
-            best, highest = edge, score
-    return best
-
-
-@njit(cache=True, nogil=True)
-def _decision(nodes: Nodes, used: NDArray[np.int64], board: NDArray[np.int8], low: int, high: int, kind: int, up: int) -> int:
-    """A new decision."""
-    new = int(used[1])
-    used[1] += 1
-    nodes.d_board[new] = board
-    nodes.d_dice[new, 0], nodes.d_dice[new, 1] = low, high
-    nodes.d_mid[new] = kind == _BELOW_EDGE
-    nodes.d_kind[new], nodes.d_up[new] = kind, up
-    return new
-
-
-@njit(cache=True, nogil=True)
-def _follow(nodes: Nodes, used: NDArray[np.int64], edge: int) -> int:
-    """The node below an edge, made when there is none."""
-    if nodes.e_down[edge] >= 0:
-        return int(nodes.e_down[edge])
-    above = int(nodes.e_up[edge])
-    low, high = nodes.d_dice[above, 0], nodes.d_dice[above, 1]
-    board = nodes.d_board[above].copy()
-    if play(board, low, high, nodes.d_mid[above], nodes.e_id[edge]):
-        below = _decision(nodes, used, board, low, high, _BELOW_EDGE, edge)
-    else:
-        below = int(used[0])
-        used[0] += 1
-        nodes.c_board[below] = board
-        nodes.c_up[below] = edge
-    nodes.e_down[edge] = below
-    return below
-
-
-@njit(cache=True, nogil=True)
-def descend(
-    nodes: Nodes,
-    used: NDArray[np.int64],
-    flights: Flights,
-    keys: NDArray[np.uint64],
-    draws: NDArray[np.int64],
-    mode: int,
-    c_puct: float,
-    virtual_loss: float,
-    leaves: NDArray[np.int64],
-    asked: NDArray[np.int64],
-) -> tuple[int, int]:
-    """Take every simulation as far as it goes without an engine; one new node of each kind at most for each.
-
-    ``keys uint64[T]`` and ``draws int64[T]`` (counted on): the dice of each tree. Fills ``leaves`` with the chance nodes to be
-    valued and ``asked`` with the decisions to be expanded, each once, and returns how many.
-    """
-    new_leaves, new_asked = 0, 0
-    for flight in range(flights.tree.shape[0]):
-        if flights.done[flight]:
-            continue
-        tree, kind, node = int(flights.tree[flight]), int(flights.kind[flight]), int(flights.node[flight])
-        if not flights.begun[flight]:
-            flights.begun[flight] = True
-            if kind == DECISION:
-                nodes.d_flight[node] += 1
-        while True:
-            if kind == DECISION:
-                if nodes.d_first[node] < 0:
-                    if nodes.d_first[node] == -1:
-                        nodes.d_first[node] = -2
-                        asked[new_asked] = node
-                        new_asked += 1
-                    break
-                edge = _select(nodes, node, c_puct, virtual_loss)
-                nodes.e_flight[edge] += 1
-                node = _follow(nodes, used, edge)
-                kind = DECISION if nodes.e_again[edge] else CHANCE
-                if kind == DECISION:
-                    nodes.d_flight[node] += 1
-                continue
-            state = nodes.c_state[node]
-            if state == NEW:
-                nodes.c_state[node] = PENDING
-                leaves[new_leaves] = node
-                new_leaves += 1
-            if state in (NEW, EXACT):
-                flights.done[flight] = True
-            if state != VALUED:
-                break
-            roll = _roll(nodes, node, mode, draw(keys[tree], draws[tree]))
-            draws[tree] += 1
-            below = int(nodes.c_down[node, roll])
-            if below < 0:
-                below = _decision(nodes, used, nodes.c_board[node], _LOW[roll], _HIGH[roll], _BELOW_CHANCE, node)
-                nodes.c_down[node, roll] = below
-            nodes.d_flight[below] += 1
-            kind, node = DECISION, below
-        flights.kind[flight], flights.node[flight] = kind, node
-    return new_leaves, new_asked
-
-
-@njit(cache=True, nogil=True)
-def _expectation(nodes: Nodes, chance: int) -> float:
-    """The mean over the 21 rolls by their odds; one not seen yet counts as what the engine says of the board before the roll."""
-    total = 0.0
-    for roll in range(21):
-        below = int(nodes.c_down[chance, roll])
-        if below >= 0 and nodes.d_n[below] > 0:
-            total += _WEIGHT[roll] * (nodes.d_w[below] / nodes.d_n[below])
-        else:
-            total += _WEIGHT[roll] * nodes.c_value[chance]
-    return total / 36.0
-
-
-@njit(cache=True, nogil=True)
-def backup(nodes: Nodes, ends: NDArray[np.int64], mode: int) -> None:
-    """Add the values of the chance nodes ``ends int64[S]`` to all that lies above them, one simulation after the other."""
-    for flight in range(ends.shape[0]):
-        chance = int(ends[flight])
-        value = nodes.c_value[chance]
-        while True:
-            nodes.c_n[chance] += 1
-            if mode == ENUMERATED and nodes.c_state[chance] == VALUED:
-                # what goes up is the change of n times the expectation, so that sums above stay sums
-                value = nodes.c_n[chance] * _expectation(nodes, chance) - nodes.c_w[chance]
-            nodes.c_w[chance] += value
-            edge = int(nodes.c_up[chance])
-            if edge < 0:
-                break
-            value = -value
-            while True:
-                nodes.e_n[edge] += 1
-                nodes.e_flight[edge] -= 1
-                nodes.e_w[edge] += value
-                decision = int(nodes.e_up[edge])
-                nodes.d_n[decision] += 1
-                nodes.d_flight[decision] -= 1
-                nodes.d_w[decision] += value
-                if nodes.d_kind[decision] != _BELOW_EDGE:
-                    break
-                edge = int(nodes.d_up[decision])
-            if nodes.d_kind[decision] == _ROOT:
-                break
-            chance = int(nodes.d_up[decision])

@@ -13,7 +13,7 @@ from raccoon.env.game_wrapper import random_playout, view
 from raccoon.env.half_moves import N_ACTIONS, legal_mask
 from raccoon.env.movegen import ROLLS
 from raccoon.search.mcts import MCTS
-from raccoon.search.mcts_nodes import draw
+from raccoon.search.mcts_walk import draw
 
 
 class Opinionated(RandomEngine):
