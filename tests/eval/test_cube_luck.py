@@ -7,6 +7,7 @@ import pytest
 
 from raccoon.contracts import CENTRED, CubeRules, Cubes
 from raccoon.cube.bearoff import CubefulBearoff
+from raccoon.cube.model import Janowski
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.engine.rolls import best_of_rolls
 from raccoon.env.board import START, terminal_points
@@ -86,7 +87,7 @@ def test_on_the_last_rolls_nothing_is_left_to_luck() -> None:
     boards[0, 1, [4, 1]], boards[0, 0, 0] = 1, 1
     boards[1, 1, 5], boards[1, 0, 0] = 1, 1
     cubes = Cubes(np.array([4, 2], np.int32), np.array([1, -1], np.int8), CubeRules())
-    values = cube_roll_values(boards, cubes, GnubgEngine(0), PLAYER.cube)
+    values = cube_roll_values(boards, cubes, GnubgEngine(0), Janowski())
     exact = CubefulBearoff(2).no_double(boards)[[0, 1], [1, 2]] * cubes.value
     np.testing.assert_allclose((values * ROLL_PROBS[None, :, None]).sum(axis=1), np.stack([exact, exact], axis=1), atol=1e-6)
 

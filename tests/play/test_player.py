@@ -1,5 +1,7 @@
 """EnginePlayer: the best child, the first among equals, and clear errors."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -45,10 +47,11 @@ def test_gnubg_plays_gnubgs_best_move():
 
 
 def test_parts_of_another_kind_are_refused():
+    wrong: list[Any] = [Janowski(), StaticSearch()]
     with pytest.raises(RaccoonError, match=r"player\.search=.*: is no search; give an option of the group search"):
-        EnginePlayer(RandomEngine(1), Janowski())
+        EnginePlayer(RandomEngine(1), wrong[0])
     with pytest.raises(RaccoonError, match=r"player\.engine=.*: is no engine"):
-        EnginePlayer(StaticSearch())
+        EnginePlayer(wrong[1])
 
 
 def test_names_and_cube():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -43,12 +45,12 @@ def contact() -> np.ndarray:
 def test_sage_rolls_out_the_same(contact) -> None:
     import bgsage
 
-    settings = {"n_trials": 144, "truncation_depth": 7, "decision_ply": 1, "truncation_ply": 1, "late_ply": 1}
+    settings: dict[str, Any] = {"n_trials": 144, "truncation_depth": 7, "decision_ply": 1, "truncation_ply": 1, "late_ply": 1}
     sage = bgsage.create_analyzer("rollout", cubeful=False, parallel_threads=1, **settings)
     # Sage is asked after a move: its numbers are those of the side that is not on roll
     theirs = [sage.post_move_analytics(board, jacoby=False) for board in to_board26(contact[:, ::-1]).tolist()]
     ours = Rollout(36, 7).roll(contact, SageEngine("1P"))
-    spread = np.hypot(ours.se, [each.cubeless_se for each in theirs])
+    spread = np.hypot(ours.se, np.array([each.cubeless_se for each in theirs], np.float64))
     assert spread.max() < 0.1
     z = (ours.equity + [each.cubeless_equity for each in theirs]) / spread
     assert np.abs(z).max() < 3.5
