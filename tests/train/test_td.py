@@ -181,3 +181,19 @@ def test_kill_9_and_the_same_command_again_equal_an_uninterrupted_run(make_td, t
     (tmp_path / "whole").mkdir()
     subprocess.run([*command, str(tmp_path / "whole"), json.dumps(config)], check=True, stdout=subprocess.DEVNULL)
     assert_same_end(tmp_path / "whole", tmp_path / "cut")
+
+
+@pytest.mark.slow
+def test_two_processes_play_the_games_of_one(tmp_path):
+    """The same window: games and targets of the first epoch do not depend on how many processes share them."""
+    root = Path(__file__).parents[2]
+    quick = ["trainer=td", "model=mlp_small", "debug=fast", "final.vr_arena=null", "final.bgsage_pr=null", "data.turn_cap=20"]
+    two = ["runtime=ddp", "runtime.accelerator=cpu", "runtime.devices=2", "runtime.precision=32-true"]
+    held = []
+    for name, more in (("one", []), ("two", two)):
+        command = [sys.executable, "train.py", *quick, f"paths.run_dir={tmp_path / name}", *more]
+        subprocess.run(command, cwd=root, check=True, stdout=subprocess.DEVNULL)
+        held.append(peek(tmp_path / name / "last.ckpt")["SelfPlay"])
+    assert held[0]["played"] == held[1]["played"] == 1
+    for part in ("rows", "held"):
+        assert torch.equal(held[0][part], held[1][part])
