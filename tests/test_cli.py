@@ -229,7 +229,7 @@ from raccoon.executor import ProcessExecutor
 
 def shard(job, index):
     open(os.path.join(job["folder"], f"worker-{os.getpid()}"), "w").close()
-    time.sleep(60)
+    time.sleep(600)
 
 def job(config, run):
     list(ProcessExecutor(2, progress=False).map(shard, {"folder": str(run.dir)}, range(2), "sleeps"))
