@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks.timed import TimedEngine
 from raccoon import artifact
-from raccoon.contracts import Boards
-from raccoon.engine.net import NetEngine
 from raccoon.env.encoder import Encoder
 from raccoon.eval.matches import MatchPlan, match_shard
 from raccoon.model import RaccoonNet, build_net
@@ -33,18 +32,6 @@ _OVERHEAD = 1.2
 _ARENA_GAMES_PER_SECOND = 12.0
 
 
-class _Timed(NetEngine):
-    """Adds up the processor time of its forward passes (encoding included)."""
-
-    seconds = 0.0
-
-    def _run(self, boards: Boards) -> Any:
-        began = time.process_time()
-        out = super()._run(boards)
-        self.seconds += time.process_time() - began
-        return out
-
-
 def rows(games: int = 256, arena_games: int = 48) -> list[dict[str, Any]]:
     """``path``, ``measured``, ``unit``, ``bound``: decisions a second of one core, games a second of two."""
     threads = torch.get_num_threads()
@@ -57,9 +44,9 @@ def rows(games: int = 256, arena_games: int = 48) -> list[dict[str, Any]]:
 
 
 def _static_play(net: RaccoonNet, games: int) -> dict[str, Any]:
-    player = EnginePlayer(_Timed(net))
+    player = EnginePlayer(TimedEngine(net))
     play_games((player, player), np.arange(4), 1)  # compiles the kernels
-    player = EnginePlayer(engine := _Timed(net))
+    player = EnginePlayer(engine := TimedEngine(net))
     began = time.process_time()
     result = play_games((player, player), np.arange(games), 1, turn_cap=60)
     seconds = time.process_time() - began

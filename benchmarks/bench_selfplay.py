@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks.timed import TimedEngine
 from raccoon.contracts import Boards
 from raccoon.data.episodes import EpisodeRecorder
 from raccoon.engine.net import NetEngine
@@ -32,24 +33,12 @@ _OVERHEAD = 1.4
 _PRUNED_GAIN = 2.0
 
 
-class _Timed(NetEngine):
-    """Adds up the processor time of its forward passes (encoding included)."""
-
-    seconds = 0.0
-
-    def _run(self, boards: Boards) -> Any:
-        began = time.process_time()
-        out = super()._run(boards)
-        self.seconds += time.process_time() - began
-        return out
-
-
 def rows(games: int = 256, boards: int = 256) -> list[dict[str, Any]]:
     """``path``, ``measured``, ``unit``, ``bound``: of one core; bounds are the network's time with the overhead allowed for."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        engine = _Timed(RaccoonNet(Encoder(), partial(ResNet, blocks=2, channels=32), Outcomes6).eval())
+        engine = TimedEngine(RaccoonNet(Encoder(), partial(ResNet, blocks=2, channels=32), Outcomes6).eval())
         recorder = EpisodeRecorder()
         played = _play(engine, games, recorder)
         episodes = recorder.episodes()
@@ -61,7 +50,7 @@ def rows(games: int = 256, boards: int = 256) -> list[dict[str, Any]]:
         torch.set_num_threads(threads)
 
 
-def _play(engine: _Timed, games: int, recorder: EpisodeRecorder) -> dict[str, Any]:
+def _play(engine: TimedEngine, games: int, recorder: EpisodeRecorder) -> dict[str, Any]:
     player = EnginePlayer(engine)
     play_games((player, player), np.arange(4), 1, turn_cap=4)  # compiles the kernels
     seconds, network = _timed(engine, lambda: play_games((player, player), np.arange(games), 1, observers=[recorder], turn_cap=_ROLLS))
@@ -73,7 +62,7 @@ def _play(engine: _Timed, games: int, recorder: EpisodeRecorder) -> dict[str, An
     }
 
 
-def _backups(engine: _Timed, boards: Boards) -> list[dict[str, Any]]:
+def _backups(engine: TimedEngine, boards: Boards) -> list[dict[str, Any]]:
     pruner = NetEngine.load("prune")
     backups(boards[:2], Tree(engine, prune=pruner))
     seconds, network = _timed(engine, lambda: backups(boards, Tree(engine)))
@@ -87,7 +76,7 @@ def _backups(engine: _Timed, boards: Boards) -> list[dict[str, Any]]:
     return [row | {"unit": "backups/s"} for row in (full, fast)]
 
 
-def _timed(engine: _Timed, run: Callable[[], Any]) -> tuple[float, float]:
+def _timed(engine: TimedEngine, run: Callable[[], Any]) -> tuple[float, float]:
     """Processor seconds of ``run``, and those of the network within them."""
     engine.seconds, began = 0.0, time.process_time()
     run()

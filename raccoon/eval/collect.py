@@ -10,7 +10,7 @@ import numpy as np
 
 from raccoon.contracts import Figure, RaccoonError, Report
 from raccoon.eval import plots, report, stats
-from raccoon.eval.collect_arenas import collect_arenas, is_arena
+from raccoon.eval.collect_arenas import collect_arenas, is_arena, job_names
 from raccoon.eval.frontier import pareto
 from raccoon.eval.pr_scoring import PR_SCALE
 from raccoon.files import read_arrays
@@ -36,7 +36,7 @@ def collect(folder: Path, seed: int = 1, replicates: int = stats.REPLICATES) -> 
         raise RaccoonError(f"{folder}: holds {count} finished runs of PR or of an arena; give the folder of a sweep with two or more")
     reports = [_needed(report.read(job), job) for job in jobs]
     losses, games = _losses(jobs)
-    names = _names([one.player for one in reports], jobs)
+    names = job_names(reports, jobs)
     level = {name: one.figures["pr"] for name, one in zip(names, reports, strict=True)}
     seconds = {name: one.figures["seconds_per_decision"].value for name, one in zip(names, reports, strict=True)}
     lowest = min(names, key=lambda name: level[name].value)
@@ -75,11 +75,6 @@ def collect(folder: Path, seed: int = 1, replicates: int = stats.REPLICATES) -> 
 
 def _low(figure: Figure) -> float:
     return figure.value if figure.lo is None else figure.lo
-
-
-def _names(players: list[str], jobs: list[Path]) -> list[str]:
-    """Player names, with the job's number where two are the same."""
-    return [name if players.count(name) == 1 else f"{name} #{job.name}" for name, job in zip(players, jobs, strict=True)]
 
 
 def _losses(jobs: list[Path]) -> tuple[list[Any], Any]:

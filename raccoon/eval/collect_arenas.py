@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from raccoon.contracts import Figure, RaccoonError, Report
 from raccoon.eval import plots, report, stats
 
-__all__ = ["collect_arenas", "is_arena"]
+__all__ = ["collect_arenas", "is_arena", "job_names"]
 
 
 def is_arena(job: Path) -> bool:
@@ -38,7 +38,7 @@ def collect_arenas(jobs: Sequence[Path], seed: int = 1) -> Report:
     for job, one, number in zip(jobs, reports, games, strict=True):
         if one.seed != reports[0].seed or not np.array_equal(number, games[0]):
             raise RaccoonError(f"{job}: played other games than {jobs[0]} (number or seed); only the same ones can be compared")
-    names = _names(reports, jobs)
+    names = job_names(reports, jobs)
     result = Report("collect", names[0], None, seed, 0.0)
     points = {name: _headline(one) for name, one in zip(names, reports, strict=True)}
     result.figures = {f"{name}.{'match_wins' if matches else 'ppg'}": figure for name, figure in points.items()}
@@ -73,7 +73,8 @@ def _headline(one: Report) -> Figure:
     return next(one.figures[name] for name in ("ppg_vr", "ppg_raw", "match_wins") if name in one.figures)
 
 
-def _names(reports: Sequence[Report], jobs: Sequence[Path]) -> list[str]:
+def job_names(reports: Sequence[Report], jobs: Sequence[Path]) -> list[str]:
+    """The players' names, with the job's number where two are the same."""
     players = [one.player for one in reports]
     return [name if players.count(name) == 1 else f"{name} #{job.name}" for name, job in zip(players, jobs, strict=True)]
 

@@ -60,13 +60,6 @@ def test_games_do_not_depend_on_batch_shards_or_control(tmp_path) -> None:
     assert reports[3].figures["ppg_vr"].value == reports[0].figures["ppg_vr_cubeless"].value
 
 
-def test_the_other_seating_is_the_mirror_image(tmp_path) -> None:
-    there = run(tmp_path / "there", games=10)
-    back = CubeArena(HERE, games=10, shard_games=5).run(LIVE, GNUBG, tmp_path / "back", 4)
-    # a player's strength is what the other one's is not, up to the luck left over
-    assert abs(there.figures["ppg_vr"].value + back.figures["ppg_vr"].value) < 1.5
-
-
 def test_a_player_against_itself(tmp_path) -> None:
     report = run(tmp_path, opponent=GNUBG)
     assert report.figures["evaluations_opponent"].value == 0

@@ -159,7 +159,6 @@ def test_a_copy_starts_its_own_program(program: Callable[[str], str]) -> None:
     assert np.array_equal(copy.choose(opening()), player.choose(opening()))
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_worker_leaves_its_parents_program_alone(program: Callable[[str], str]) -> None:
     player = GnubgCliPlayer(path=program("ACTION='Double, take'" + ANSWERS), programs=1)

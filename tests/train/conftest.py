@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -122,3 +126,38 @@ def _no_plots(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 @pytest.fixture
 def with_plots() -> None:
     """Ask for this to have the plots drawn."""
+
+
+_PROGRAM = """
+import json, sys
+from pathlib import Path
+from raccoon.runs import Run
+from raccoon.train.run import train
+folder, config = Path(sys.argv[1]), json.loads(sys.argv[2])
+train(config, Run(folder, "train", "resume" in sys.argv, config))
+"""
+
+
+def _killed_and_whole(config: dict[str, Any], folder: Path, later: float = 0.0) -> tuple[Path, Path]:
+    """``(cut, whole)``: run folders of ``config``, one killed ``later`` seconds after its first checkpoint and continued."""
+    command = [sys.executable, "-c", _PROGRAM]
+    cut, whole = folder / "cut", folder / "whole"
+    cut.mkdir()
+    process = subprocess.Popen([*command, str(cut), json.dumps(config)], stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 240
+    while not (cut / "last.ckpt").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(later)
+    process.kill()
+    assert process.wait() == -9
+    assert not (cut / "report.json").exists()
+    subprocess.run([*command, str(cut), json.dumps(config), "resume"], check=True, stdout=subprocess.DEVNULL)
+    whole.mkdir()
+    subprocess.run([*command, str(whole), json.dumps(config)], check=True, stdout=subprocess.DEVNULL)
+    return cut, whole
+
+
+@pytest.fixture
+def killed_and_whole() -> Callable[..., tuple[Path, Path]]:
+    """A training run that is killed in the middle and continued, and one that is left alone."""
+    return _killed_and_whole

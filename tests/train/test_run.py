@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -191,29 +188,7 @@ def test_a_broken_checkpoint_is_named(make_config, tmp_path):
         train(config, run)
 
 
-_KILLED = """
-import json, sys
-from pathlib import Path
-from raccoon.runs import Run
-from raccoon.train.run import train
-folder, config = Path(sys.argv[1]), json.loads(sys.argv[2])
-train(config, Run(folder, "train", "resume" in sys.argv, config))
-"""
-
-
 @pytest.mark.slow
-def test_kill_9_and_the_same_command_again_equal_an_uninterrupted_run(make_config, tmp_path):
-    config = make_config(max_epochs=3)
-    command = [sys.executable, "-c", _KILLED]
-    (tmp_path / "cut").mkdir()
-    process = subprocess.Popen([*command, str(tmp_path / "cut"), json.dumps(config)], stdout=subprocess.DEVNULL)
-    deadline = time.monotonic() + 120
-    while not (tmp_path / "cut" / "last.ckpt").exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    process.kill()
-    assert process.wait() == -9
-    assert not (tmp_path / "cut" / "report.json").exists()
-    subprocess.run([*command, str(tmp_path / "cut"), json.dumps(config), "resume"], check=True, stdout=subprocess.DEVNULL)
-    (tmp_path / "whole").mkdir()
-    subprocess.run([*command, str(tmp_path / "whole"), json.dumps(config)], check=True, stdout=subprocess.DEVNULL)
-    assert_same_end(tmp_path / "whole", tmp_path / "cut")
+def test_kill_9_and_the_same_command_again_equal_an_uninterrupted_run(make_config, killed_and_whole, tmp_path):
+    cut, whole = killed_and_whole(make_config(max_epochs=3), tmp_path)
+    assert_same_end(whole, cut)

@@ -6,7 +6,6 @@ import csv
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -153,34 +152,10 @@ def test_max_minutes_ends_the_run_with_a_report(make_td, tmp_path):
     assert 1 <= len(json.loads(report.read_text())["tables"]["epochs"]) < 5000
 
 
-_KILLED = """
-import json, sys
-from pathlib import Path
-from raccoon.runs import Run
-from raccoon.train.run import train
-config = json.loads(sys.argv[2])
-folder = Path(sys.argv[1])
-train(config, Run(folder, "train", "resume" in sys.argv, config))
-"""
-
-
 @pytest.mark.slow
-def test_kill_9_and_the_same_command_again_equal_an_uninterrupted_run(make_td, tmp_path):
-    config = make_td(max_epochs=5)
-    command = [sys.executable, "-c", _KILLED]
-    (tmp_path / "cut").mkdir()
-    process = subprocess.Popen([*command, str(tmp_path / "cut"), json.dumps(config)], stdout=subprocess.DEVNULL)
-    deadline = time.monotonic() + 120
-    while not (tmp_path / "cut" / "last.ckpt").exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    time.sleep(0.3)
-    process.kill()
-    assert process.wait() == -9
-    assert not (tmp_path / "cut" / "report.json").exists()
-    subprocess.run([*command, str(tmp_path / "cut"), json.dumps(config), "resume"], check=True, stdout=subprocess.DEVNULL)
-    (tmp_path / "whole").mkdir()
-    subprocess.run([*command, str(tmp_path / "whole"), json.dumps(config)], check=True, stdout=subprocess.DEVNULL)
-    assert_same_end(tmp_path / "whole", tmp_path / "cut")
+def test_kill_9_and_the_same_command_again_equal_an_uninterrupted_run(make_td, killed_and_whole, tmp_path):
+    cut, whole = killed_and_whole(make_td(max_epochs=5), tmp_path, later=0.3)
+    assert_same_end(whole, cut)
 
 
 @pytest.mark.slow
