@@ -19,9 +19,9 @@ from raccoon.checks import whole
 from raccoon.contracts import RaccoonError, Report, Turns
 from raccoon.env.movegen import enumerate_turns
 from raccoon.eval import plots, report, stats
-from raccoon.eval.benchmark import load
+from raccoon.eval.benchmark import load, locate
 from raccoon.eval.bgsage_pr import Settings
-from raccoon.eval.pr_shards import Selection, partition
+from raccoon.eval.pr_shards import Selection, digest, partition
 from raccoon.executor import Executor, run_shards
 from raccoon.search import Expectimax, Filter, child_values
 from raccoon.search.filters import keep_best
@@ -54,8 +54,13 @@ class FilterRecall(Settings):
         if not hasattr(judge, "engine"):
             raise RaccoonError(f"player={judge.name}: filter_recall needs a player with an engine")
         job = {
-            "player": dict(player), "prune": self.prune, "ply": self.ply, "selection": self.selection.as_dict(), "games": self.shard_games,
-        }  # fmt: skip
+            "player": dict(player),
+            "prune": self.prune,
+            "ply": self.ply,
+            "selection": self.selection.as_dict(),
+            "content": digest(locate(self.source)),
+            "games": self.shard_games,
+        }
         count = len(partition(checker, self.shard_games))
         parts = run_shards(self.executor, rank_shard, job, count, Path(run_dir) / "shards", "filters")
         result = Report(self.name, judge.name, None, seed, 0.0)
