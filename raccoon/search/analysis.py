@@ -31,6 +31,7 @@ from raccoon.env.notation import format_turn
 from raccoon.search.expectimax import Expectimax
 from raccoon.search.filters import keep_best
 from raccoon.search.lookahead import terminal_value
+from raccoon.search.mcts import MCTS
 from raccoon.search.questions import Question
 from raccoon.search.rollout import Rollout
 
@@ -46,7 +47,8 @@ def analyse(questions: Sequence[Question], engine: Engine, search: Any, model: C
     ``equity`` (points to the mover), ``difference`` to the best, ``chances`` (the mover's six, None where the engine knows
     none), ``ply``, ``se`` (points; the standard error of a rolled-out equity, else None) and whether it was searched in full;
     best first, those searched less deeply last. Without: ``position, equity, chances, ply, se, evaluations, seconds`` of the
-    side on roll. Chances are those behind the equity; rolled-out ones are means, and rare ones can be slightly negative.
+    side on roll. Chances are those behind the equity; rolled-out ones are means, and rare ones can be slightly negative; a tree
+    of MCTS averages equities, so that it has none.
     ``evaluations``, pruning and filter engines included, and ``seconds`` are shared evenly by the questions searched together.
 
     ``model``: with the question's cube in play, which ranks plays by cubeful equity; ``cube`` (None without a model) is
@@ -97,6 +99,8 @@ def _boards(questions: list[Question], engine: Engine, search: Any, model: CubeM
         result = search.roll(boards, engine)
         equity, errors = result.equity, result.se.tolist()
         chances = result.probs6.tolist() if engine.has_probs else [None] * len(boards)
+    elif isinstance(search, MCTS):
+        equity, chances = 3.0 * search.pre_roll(boards, engine), [None] * len(boards)
     else:
         equity = 3.0 * (search.tree(engine).values(boards, ply) if ply else np.asarray(engine.value(boards), np.float64))
         chances = _chances(boards, ply, engine, search)
@@ -203,7 +207,7 @@ def _search_the_clear(
 
 def _chances(boards: Boards, ply: int, engine: Engine, search: Any) -> list[Any]:
     """Six chances of the side on roll of each board, behind its value at ``ply``; None where nobody knows them."""
-    if not engine.has_probs:
+    if not engine.has_probs or isinstance(search, MCTS):
         return [None] * len(boards)
     points = terminal_points(boards)
     out = exact_probs6(points).astype(np.float64)

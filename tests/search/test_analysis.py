@@ -17,6 +17,7 @@ from raccoon.env.movegen import enumerate_turns
 from raccoon.env.notation import parse_turn
 from raccoon.search import Expectimax, Filter, StaticSearch, equities
 from raccoon.search.analysis import analyse
+from raccoon.search.mcts import MCTS
 from raccoon.search.questions import Question, read_dice, read_question
 from raccoon.search.rollout import Rollout
 
@@ -93,6 +94,17 @@ def test_a_position_is_rolled_out_before_the_roll() -> None:
     assert record["chances"] == expected.probs6[0].tolist()
     (scalar,) = analyse([Question(START, None)], RandomEngine(1), search)
     assert scalar["chances"] is None
+
+
+def test_before_the_roll_a_tree_is_grown() -> None:
+    """The equity is that of the tree, not the static one, and no chances are shown that are not behind it."""
+    engine, search = GNUBG, MCTS(simulations=40)
+    board = from_position_id("4HPwATDgc/ABMA")
+    plain, rolled = analyse([Question(board, None), Question(board, (3, 1))], engine, search)
+    assert plain["equity"] == 3.0 * search.pre_roll(board[None], engine)[0]
+    assert plain["equity"] != pytest.approx(3.0 * engine.value(board[None])[0], abs=1e-4)
+    assert plain["chances"] is None
+    assert {candidate["chances"] for candidate in rolled["candidates"]} == {None}
 
 
 def test_every_engine_is_counted() -> None:
