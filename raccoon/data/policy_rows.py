@@ -1,0 +1,111 @@
+"""One decision with its policy target in 113 bytes: how it is written and read.
+
+The target is sparse: the 24 most likely half turns by OpenSpiel's action and their shares as 16-bit fixed point. Of the actions
+with one and the same result the lowest stands for all (as in ``raccoon.search.mcts_expand.Edges``), the others have no share.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from raccoon.contracts import Boards, RaccoonError
+from raccoon.env import codec
+from raccoon.env.half_moves import N_ACTIONS, legal_mask
+
+__all__ = ["KEPT", "POLICY_ROW", "JointBatch", "PolicyBatch", "pack_policies", "unpack_policies"]
+
+KEPT = 24
+"""Actions that a row keeps."""
+
+POLICY_ROW = np.dtype(
+    [
+        ("key", "u1", (10,)),
+        ("dice", "u1", (2,)),
+        ("mid", "u1"),
+        ("game", "<u4"),
+        ("ids", "<u2", (KEPT,)),
+        ("shares", "<u2", (KEPT,)),
+    ]
+)
+"""113 bytes. ``mid``: the first half of a double has been played; ``shares`` in 65535ths, 0 where unused."""
+
+_SCALE = 65535.0
+
+
+class PolicyBatch(NamedTuple):
+    """Decisions of the side on roll: ``boards int8[N, 2, 25]``, ``dice int8[N, 2]``, ``mid bool[N]`` (the first half of a double has
+    been played), ``ids int64[N, KEPT]`` in the mover's numbering, ``shares float32[N, KEPT]`` (a row sums to 1, unused entries are
+    0), ``legal bool[N, 1352]``."""
+
+    boards: Tensor
+    dice: Tensor
+    mid: Tensor
+    ids: Tensor
+    shares: Tensor
+    legal: Tensor
+
+
+class JointBatch(NamedTuple):
+    """What a network with both heads learns from in one step: pre-roll ``boards int8[V, 2, 25]`` with ``probs6 float32[V, 6]`` of the
+    side on roll, and decisions."""
+
+    boards: Tensor
+    probs6: Tensor
+    policy: PolicyBatch
+
+
+def pack_policies(
+    boards: Boards,
+    dice: NDArray[Any],
+    mid: NDArray[np.bool_] | None,
+    game: NDArray[Any],
+    offsets: NDArray[np.int64],
+    ids: NDArray[Any],
+    shares: NDArray[Any],
+) -> NDArray[np.void]:
+    """``POLICY_ROW[N]``: row ``i`` of ``boards [N, 2, 25]`` and ``dice [N, 2]`` has the actions ``ids[offsets[i]:offsets[i + 1]]``
+    with ``shares`` in any scale; the ``KEPT`` largest of a row are kept, of equals the first ones. ``mid`` None: no row is the second half.
+
+    Raises RaccoonError naming a row whose shares are not numbers of 0 or more with one above 0, or an id that is none.
+    """
+    shares, ids, counts = np.asarray(shares, np.float64), np.asarray(ids, np.int64), np.diff(offsets)
+    row = np.repeat(np.arange(len(counts)), counts)
+    bad = ~(np.isfinite(shares) & (shares >= 0) & (ids >= 0) & (ids < N_ACTIONS))
+    total = np.bincount(row, np.where(bad, np.nan, shares), len(counts))
+    wrong = np.flatnonzero(~(total > 0))
+    if len(wrong):
+        raise RaccoonError(f"policy target of row {wrong[0]}: needs actions below {N_ACTIONS} and shares of 0 or more, one above 0")
+    order = np.lexsort((-shares, row))
+    place = np.arange(len(order)) - np.repeat(offsets[:-1], counts)
+    order, place = order[place < KEPT], place[place < KEPT]
+    rows = np.zeros(len(boards), POLICY_ROW)
+    rows["key"] = codec.position_keys(np.ascontiguousarray(boards, np.int8))
+    rows["dice"], rows["game"] = dice, game
+    rows["mid"] = 0 if mid is None else mid
+    kept = np.bincount(row[order], shares[order], len(counts))
+    parts = np.rint(shares[order] / kept[row[order]] * _SCALE).astype(np.uint16)
+    rows["shares"][row[order], place] = parts
+    rows["ids"][row[order], place] = np.where(parts > 0, ids[order], 0)
+    return rows
+
+
+def unpack_policies(rows: NDArray[np.void]) -> PolicyBatch:
+    """The decisions of ``rows`` (of ``POLICY_ROW``, or of any dtype with its fields). Raises RaccoonError on a broken row."""
+    try:
+        boards = codec.from_position_keys(rows["key"])
+        dice, mid = rows["dice"].astype(np.int8), rows["mid"].astype(bool)
+        legal = legal_mask(boards, dice, mid)
+    except RaccoonError as error:
+        raise RaccoonError(f"decisions: {error}; the data was changed after it was written, generate it again") from error
+    ids, shares = rows["ids"].astype(np.int64), rows["shares"].astype(np.float32)
+    illegal = (shares > 0) & ~np.take_along_axis(legal, np.minimum(ids, N_ACTIONS - 1), axis=1)
+    if illegal.any():
+        raise RaccoonError(f"decisions: row {int(np.argmax(illegal.any(axis=1)))} has a share on an illegal action; generate them again")
+    shares /= shares.sum(axis=1, keepdims=True)
+    parts = (boards, dice, mid, ids, shares, legal)
+    return PolicyBatch(*(torch.from_numpy(part) for part in parts))
