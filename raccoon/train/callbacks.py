@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import lightning.pytorch as pl
@@ -17,10 +18,11 @@ __all__ = ["BenchmarkPR"]
 
 
 class BenchmarkPR(Callback):
-    """Logs ``val/pr``: the PR of the network's static play on a money benchmark, after every ``every``-th epoch's validation.
+    """Logs ``val/pr``: the PR of the network's static play on a money benchmark, after the validation of every ``every``-th epoch.
 
     ``benchmark``: ``embedded`` or the path of a benchmark file. It is loaded before training starts, so that a bad path costs
-    nothing. Epochs without a score carry the last one. The averaged weights are scored where there are any.
+    nothing. The first epoch is scored as well, and the last one, also where a time budget ends the run early. The others
+    carry the last score, so that none of them becomes the best. The averaged weights are scored where there are any.
     """
 
     def __init__(self, benchmark: str = "embedded", every: int = 1) -> None:
@@ -42,11 +44,15 @@ class BenchmarkPR(Callback):
         """Score and log."""
         if trainer.sanity_checking or self._decisions is None:
             return
-        epoch = trainer.current_epoch + 1
-        if epoch % self.every == 0 or epoch == trainer.max_epochs:
+        if self._due(trainer):
             self._last = static_pr(_engine(pl_module), self._decisions) if trainer.is_global_zero else 0.0
             self._last = float(trainer.strategy.broadcast(self._last))
         pl_module.log("val/pr", self._last, rank_zero_only=False)
+
+    def _due(self, trainer: pl.Trainer) -> bool:
+        """The first epoch counts: a figure that the best checkpoint is chosen by, and that may stop the run, must be finite."""
+        epoch = trainer.current_epoch + 1
+        return epoch % self.every == 0 or epoch == trainer.max_epochs or trainer.should_stop or not math.isfinite(self._last)
 
     def state_dict(self) -> dict[str, float]:
         return {"last": self._last}

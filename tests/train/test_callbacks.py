@@ -7,14 +7,18 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import lightning.pytorch as pl
 import pytest
+from lightning.pytorch.callbacks import Timer
 
 from raccoon.contracts import Figure, RaccoonError, Report
 from raccoon.engine.gnubg import GnubgEngine
+from raccoon.env.board import START
 from raccoon.eval.benchmark import load
 from raccoon.runs import Run
 from raccoon.train import final
 from raccoon.train.callbacks import BenchmarkPR, static_pr
+from raccoon.train.checkpoints import peek
 from raccoon.train.run import train
 
 
@@ -44,9 +48,41 @@ def test_the_best_epoch_by_pr_is_exported(make_config, tmp_path, monkeypatch):
     assert written["figures"]["epoch exported"]["value"] == 2
     assert written["figures"]["val/pr"]["value"] == 5.0
     assert [row["val/pr"] for row in written["tables"]["epochs"]] == [9.0, 5.0, 7.0]
-    from raccoon.train.checkpoints import peek
-
     assert peek(tmp_path / "best.ckpt")["epoch"] == 1
+
+
+def test_the_epoch_in_which_the_time_is_up_is_scored_and_unscored_ones_are_never_the_best(make_config, tmp_path, monkeypatch):
+    scores = iter([9.0, 5.0])
+    monkeypatch.setattr("raccoon.train.callbacks.static_pr", lambda engine, decisions: next(scores))
+
+    def clock(timer: Timer, trainer: pl.Trainer) -> None:
+        trainer.should_stop = trainer.current_epoch == 2
+
+    monkeypatch.setattr(Timer, "_check_time_remaining", clock)
+    config = make_config(max_epochs=50, max_minutes=1.0)
+    stopping = {"_target_": "lightning.pytorch.callbacks.EarlyStopping", "monitor": "val/pr", "mode": "min", "patience": 9}
+    config["callbacks"] = {"pr": {"_target_": "raccoon.train.callbacks.BenchmarkPR", "every": 10}, "early_stopping": stopping}
+    written = json.loads(train(config, Run(tmp_path, "train", False, config)).read_text())
+    assert [row["val/pr"] for row in written["tables"]["epochs"]] == [9.0, 9.0, 5.0]
+    assert written["figures"]["epoch exported"]["value"] == 3
+    assert peek(tmp_path / "best.ckpt")["epoch"] == 2
+
+
+def test_a_continued_run_carries_the_score_and_is_scored_in_the_same_epochs(make_config, tmp_path, monkeypatch):
+    def run(folder: Path, epochs: int, resumed: bool = False) -> list[float]:
+        folder.mkdir(exist_ok=True)
+        config = make_config(max_epochs=epochs, schedule="constant")
+        config["callbacks"] = {"pr": {"_target_": "raccoon.train.callbacks.BenchmarkPR", "every": 3}}
+        report = train(config, Run(folder, "train", resumed, config))
+        rows = json.loads(report.read_text())["tables"]["epochs"]
+        report.unlink()  # as if the run had died before its summary
+        return [row["val/pr"] for row in rows]
+
+    monkeypatch.setattr("raccoon.train.callbacks.static_pr", lambda engine, decisions: float(engine.value(START[None])[0]))
+    whole = run(tmp_path / "whole", 4)
+    assert run(tmp_path / "cut", 1) == whole[:1]
+    assert run(tmp_path / "cut", 4, resumed=True) == whole
+    assert whole[0] == whole[1] != whole[2]
 
 
 class Counting:
