@@ -23,6 +23,7 @@ from raccoon.model.policy import Neck, Policy, mask_logits
 __all__ = ["Outputs", "RaccoonNet"]
 
 _VALUE_WIDTH = 256
+_NO_POLICY = "this network has no policy head: train one with model.policy=true"
 
 
 class Outputs(NamedTuple):
@@ -133,6 +134,14 @@ class RaccoonNet(nn.Module):
         """Raw numbers of the value head, for ``head.equity`` and ``head.log_probs6``."""
         return self._raw(self._trunk(x))
 
+    def value_and_policy(self, x: Tensor, decisions: Tensor) -> tuple[Tensor, Tensor]:
+        """``value_raw(x)`` and ``policy_logits(decisions)`` from one pass of the trunk over both, for training: batch normalisation
+        then sees the mixture whose statistics it keeps. Raises RaccoonError when the network has no policy head."""
+        if self.policy is None:
+            raise RaccoonError(_NO_POLICY)
+        trunk = self._trunk(torch.cat([x, decisions]))
+        return self._raw(trunk[: len(x)]), self.policy(trunk[len(x) :])
+
     def _trunk(self, x: Tensor) -> Tensor:
         expected = (self.encoder.flat_size,) if self.backbone.form == "flat" else (self.encoder.n_channels, 2, 12)
         if x.shape[1:] != expected:
@@ -166,7 +175,7 @@ class RaccoonNet(nn.Module):
         Raises RaccoonError when the network has no policy head.
         """
         if self.policy is None:
-            raise RaccoonError("this network has no policy head: train one with model.policy=true")
+            raise RaccoonError(_NO_POLICY)
         logits = self.policy(self._trunk(x))
         return logits if mask is None else mask_logits(logits, mask)
 

@@ -14,11 +14,11 @@ from raccoon import artifact
 from raccoon.contracts import RaccoonError
 from raccoon.model.network import RaccoonNet
 from raccoon.train.ema import Ema
-from raccoon.train.losses import outcome_entropy, resolve_arm, value_losses
+from raccoon.train.losses import Losses, outcome_entropy, resolve_arm, value_losses
 from raccoon.train.schedules import SCHEDULES, lr_factor
 from raccoon.train.targets import VALUE_TO_POINTS, equity_value
 
-__all__ = ["Distillation"]
+__all__ = ["Distillation", "prepared"]
 
 _SUMS = ("n", "squared_error", "target", "target_squared", "cross_entropy", "entropy")
 
@@ -75,12 +75,16 @@ class Distillation(pl.LightningModule):
 
     def configure_optimizers(self) -> Any:
         """Adam and its per-step schedule over the whole run."""
-        parameters = [parameter for parameter in self.net.parameters() if parameter.requires_grad]
-        optimizer = torch.optim.Adam(parameters, lr=self.lr, betas=self.betas, fused=True)
+        optimizer = self.optimizer()
         scheduler = torch.optim.lr_scheduler.LambdaLR(
             optimizer, lambda step: lr_factor(step, kind=self.schedule, total=self._total_steps, warmup=self.warmup_steps)
         )
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
+
+    def optimizer(self) -> torch.optim.Optimizer:
+        """Adam over the weights that are trained."""
+        parameters = [parameter for parameter in self.net.parameters() if parameter.requires_grad]
+        return torch.optim.Adam(parameters, lr=self.lr, betas=self.betas, fused=True)
 
     def on_fit_start(self) -> None:
         """Move the average to the device of the network."""
@@ -100,15 +104,19 @@ class Distillation(pl.LightningModule):
         """Start the mean of the training loss (of an epoch that a continued run enters in its middle: of the rest)."""
         self._loss_sum, self._batches = torch.zeros((), device=self.device), 0
 
-    def training_step(self, batch: tuple[Tensor, Tensor], batch_idx: int) -> Tensor:
+    def training_step(self, batch: Any, batch_idx: int) -> Tensor:
         """Loss of one batch."""
         boards, probs6 = batch
-        losses = value_losses(self.net, _prepare(self.net, boards), probs6, self.arm, self.equity_weight)
-        self._loss_sum += losses.total.detach()
+        losses = value_losses(self.net, prepared(self.net, boards), probs6, self.arm, self.equity_weight)
+        return self._noted(losses.total, len(boards))
+
+    def _noted(self, loss: Tensor, rows: int) -> Tensor:
+        """``loss``, added up for the log."""
+        self._loss_sum += loss.detach()
         self._batches += 1
         if self.trainer.is_last_batch or (self.global_step + 1) % self._log_steps == 0:
-            self._log_loss(losses.total.detach(), len(boards))
-        return losses.total
+            self._log_loss(loss.detach(), rows)
+        return loss
 
     def _log_loss(self, loss: Tensor, rows: int) -> None:
         """Log now and then only: Lightning's bookkeeping of a figure costs more than a small network's forward pass."""
@@ -128,14 +136,17 @@ class Distillation(pl.LightningModule):
         """Start the sums."""
         self._sums = torch.zeros(len(_SUMS), dtype=torch.float64, device=self.device)
 
-    def validation_step(self, batch: tuple[Tensor, Tensor], batch_idx: int) -> None:
+    def validation_step(self, batch: Any, batch_idx: int) -> None:
         """Add one batch of held-out positions to the sums."""
         boards, probs6 = batch
         net = self.best_net
-        losses = value_losses(net, _prepare(net, boards), probs6, self.arm, self.equity_weight)
+        self._judge(value_losses(net, prepared(net, boards), probs6, self.arm, self.equity_weight), probs6)
+
+    def _judge(self, losses: Losses, probs6: Tensor) -> None:
+        """Add the value head's errors on one batch to the sums."""
         target = equity_value(probs6.double()) * VALUE_TO_POINTS
         error = losses.value.double() * VALUE_TO_POINTS - target
-        n = len(boards)
+        n = len(probs6)
         entropy = outcome_entropy(probs6) * n
         ce = entropy if losses.cross_entropy is None else losses.cross_entropy * n
         parts = (n, error.square().sum(), target.sum(), target.square().sum(), ce, entropy)
@@ -170,9 +181,11 @@ class Distillation(pl.LightningModule):
             self._ema.load_state_dict({"net": checkpoint["ema"], "updates": checkpoint["ema_updates"]})
 
 
-def _prepare(net: RaccoonNet, boards: Tensor) -> Tensor:
-    """The network's input; boards in main memory go through the faster kernels for arrays."""
-    x = net.prepare(boards.numpy() if boards.device.type == "cpu" else boards)
+def prepared(net: RaccoonNet, boards: Tensor, dice: Tensor | None = None, mid: Tensor | None = None) -> Tensor:
+    """The network's input (see ``RaccoonNet.prepare``); what is in main memory goes through the faster kernels for arrays."""
+    on_cpu = boards.device.type == "cpu"
+    more = [part.numpy() if on_cpu and part is not None else part for part in (dice, mid)]
+    x = net.prepare(boards.numpy() if on_cpu else boards, *more)
     return x.contiguous(memory_format=torch.channels_last) if x.ndim == 4 else x
 
 

@@ -11,7 +11,7 @@ from raccoon.contracts import RaccoonError
 from raccoon.model.network import RaccoonNet
 from raccoon.train.targets import equity_value
 
-__all__ = ["ARMS", "Losses", "outcome_cross_entropy", "outcome_entropy", "resolve_arm", "value_losses", "value_mse"]
+__all__ = ["ARMS", "Losses", "outcome_cross_entropy", "outcome_entropy", "raw_losses", "resolve_arm", "value_losses", "value_mse"]
 
 ARMS = ("auto", "scalar", "outcomes6", "both")
 
@@ -62,8 +62,12 @@ def value_losses(net: RaccoonNet, x: Tensor, target_probs6: Tensor, arm: str, eq
     ``scalar``: MSE on equity / 3 through ``value_equity``, whatever the head; ``outcomes6``: cross-entropy;
     ``both``: cross-entropy + ``equity_weight`` times that MSE. One forward pass in every case.
     """
-    target = target_probs6.float()
-    raw = net.value_raw(x).float()
+    return raw_losses(net, net.value_raw(x), target_probs6, arm, equity_weight)
+
+
+def raw_losses(net: RaccoonNet, raw: Tensor, target_probs6: Tensor, arm: str, equity_weight: float) -> Losses:
+    """``value_losses`` of raw numbers ``[N, width]`` that the value head of ``net`` has given already."""
+    target, raw = target_probs6.float(), raw.float()
     value = net.head.equity(raw)
     mse = value_mse(value, equity_value(target))
     if not net.has_probs:

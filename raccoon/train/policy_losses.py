@@ -15,7 +15,10 @@ __all__ = ["policy_cross_entropy", "policy_entropy", "policy_hits"]
 
 def policy_cross_entropy(logits: Tensor, mask: Tensor, ids: Tensor, shares: Tensor) -> Tensor:
     """Mean cross-entropy in nats over the legal actions, ``mask bool[N, 1352]``, of ``logits [N, 1352]`` against targets that give
-    ``shares float[N, K]`` to the actions ``ids int64[N, K]``; entries with share 0 are unused. Infinite for a share on an illegal action."""
+    ``shares float[N, K]`` to the actions ``ids int64[N, K]``; entries with share 0 are unused.
+
+    Infinite for a share on an illegal action.
+    """
     log_probs = logits.float().masked_fill(~mask, float("-inf")).log_softmax(dim=1)
     used = shares > 0
     # an unused entry names an action that may be illegal: 0 times minus infinity must not arise
