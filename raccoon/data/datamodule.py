@@ -13,7 +13,7 @@ from raccoon.checks import whole
 from raccoon.contracts import RaccoonError
 from raccoon.data.loader import HeldOutLoader, TrainLoader
 from raccoon.data.sampler import RowOrder
-from raccoon.data.store import PositionStore
+from raccoon.data.store import DECISIONS, PositionStore, read_meta
 from raccoon.data.writer import Source, prepare
 from raccoon.executor import Executor, ProcessExecutor
 
@@ -21,7 +21,7 @@ __all__ = ["PositionData"]
 
 
 class PositionData(pl.LightningDataModule):
-    """Batches ``(boards int8[N, 2, 25], probs6 float32[N, 6])``, pre-roll, side on roll.
+    """Batches ``(boards int8[N, 2, 25], probs6 float32[N, 6])``, pre-roll, side on roll; ``JointBatch``es from sets of decisions.
 
     source: config node of a set to make (or find) under ``data_dir``; ``folders``: existing sets, read together (one of
     the two is needed, both may be given); ``partial`` also takes unfinished ones, as far as they are. ``batch_size`` for
@@ -64,6 +64,13 @@ class PositionData(pl.LightningDataModule):
         self.partial = partial
         self._executor = executor
         self._order: RowOrder | None = None
+
+    @property
+    def decisions(self) -> bool:
+        """Do the sets hold decisions with policy targets as well?"""
+        if self.source is not None:
+            return bool(getattr(self.source, "decisions", False))
+        return read_meta(Path(self.folders[0]))["format"] == DECISIONS
 
     def prepare_data(self) -> None:
         """Make the set of ``source`` unless it is there. Lightning calls this once a machine."""

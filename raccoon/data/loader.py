@@ -12,13 +12,14 @@ import torch
 from numpy.typing import NDArray
 
 from raccoon.contracts import RaccoonError
-from raccoon.data.rows import ROW, unpack6
+from raccoon.data.policy_rows import DECISION_ROW, JointBatch, unpack_decisions
+from raccoon.data.rows import unpack6
 from raccoon.data.sampler import RowOrder
 
 __all__ = ["Batch", "HeldOutLoader", "TrainLoader", "unpacked"]
 
-Batch = tuple[torch.Tensor, torch.Tensor]
-"""Pre-roll boards ``int8[N, 2, 25]`` and outcome distribution ``float32[N, 6]`` of the side on roll."""
+Batch = tuple[torch.Tensor, torch.Tensor] | JointBatch
+"""Pre-roll boards ``int8[N, 2, 25]`` and outcome distribution ``float32[N, 6]`` of the side on roll; perhaps decisions as well."""
 
 _END = object()
 
@@ -92,16 +93,18 @@ class HeldOutLoader:
 
 
 def unpacked(rows: NDArray[np.void]) -> Batch:
-    """The boards and targets of ``rows`` as tensors."""
+    """The boards and targets of ``rows`` as tensors; a ``JointBatch`` where they are decisions."""
+    if rows.dtype == DECISION_ROW:
+        return unpack_decisions(rows)
     boards, probs6 = unpack6(rows)
     return torch.from_numpy(boards), torch.from_numpy(probs6)
 
 
 def _cut(windows: Iterator[NDArray[np.void]], size: int) -> Iterator[NDArray[np.void]]:
     """Full batches of the row stream, across the windows' borders."""
-    rest = np.empty(0, ROW)
+    rest: NDArray[np.void] | None = None
     for window in windows:
-        rows = np.concatenate([rest, window]) if len(rest) else window
+        rows = window if rest is None else np.concatenate([rest, window])
         whole = len(rows) // size * size
         for start in range(0, whole, size):
             yield rows[start : start + size]

@@ -6,33 +6,37 @@ with one and the same result the lowest stands for all (as in ``raccoon.search.m
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from raccoon.contracts import Boards, RaccoonError
+from raccoon.engine.outcomes import six_from_five
 from raccoon.env import codec
 from raccoon.env.half_moves import N_ACTIONS, legal_mask
 
-__all__ = ["KEPT", "POLICY_ROW", "JointBatch", "PolicyBatch", "pack_policies", "unpack_policies"]
+if TYPE_CHECKING:
+    from torch import Tensor
+
+__all__ = ["DECISION_ROW", "KEPT", "POLICY_ROW", "JointBatch", "PolicyBatch", "pack_policies", "unpack_decisions", "unpack_policies"]
 
 KEPT = 24
 """Actions that a row keeps."""
 
-POLICY_ROW = np.dtype(
-    [
-        ("key", "u1", (10,)),
-        ("dice", "u1", (2,)),
-        ("mid", "u1"),
-        ("game", "<u4"),
-        ("ids", "<u2", (KEPT,)),
-        ("shares", "<u2", (KEPT,)),
-    ]
-)
+_FIELDS: list[Any] = [
+    ("key", "u1", (10,)),
+    ("dice", "u1", (2,)),
+    ("mid", "u1"),
+    ("game", "<u4"),
+    ("ids", "<u2", (KEPT,)),
+    ("shares", "<u2", (KEPT,)),
+]
+POLICY_ROW = np.dtype(_FIELDS)
 """113 bytes. ``mid``: the first half of a double has been played; ``shares`` in 65535ths, 0 where unused."""
+
+DECISION_ROW = np.dtype([*_FIELDS, ("probs", "<u2", (5,))])
+"""123 bytes: a ``POLICY_ROW`` and, where ``mid`` is 0, the label of its board before the roll as in ``raccoon.data.rows``."""
 
 _SCALE = 65535.0
 
@@ -96,6 +100,8 @@ def pack_policies(
 
 def unpack_policies(rows: NDArray[np.void]) -> PolicyBatch:
     """The decisions of ``rows`` (of ``POLICY_ROW``, or of any dtype with its fields). Raises RaccoonError on a broken row."""
+    import torch
+
     try:
         boards = codec.from_position_keys(rows["key"])
         dice, mid = rows["dice"].astype(np.int8), rows["mid"].astype(bool)
@@ -109,3 +115,13 @@ def unpack_policies(rows: NDArray[np.void]) -> PolicyBatch:
     shares /= shares.sum(axis=1, keepdims=True)
     parts = (boards, dice, mid, ids, shares, legal)
     return PolicyBatch(*(torch.from_numpy(part) for part in parts))
+
+
+def unpack_decisions(rows: NDArray[np.void]) -> JointBatch:
+    """The labels and the decisions of ``DECISION_ROW``s; second halves have no label. Raises RaccoonError on a broken row."""
+    import torch
+
+    policy = unpack_policies(rows)
+    labelled = rows["mid"] == 0
+    probs6 = six_from_five(rows["probs"][labelled] / _SCALE).astype(np.float32)
+    return JointBatch(policy.boards[torch.from_numpy(labelled)], torch.from_numpy(probs6), policy)

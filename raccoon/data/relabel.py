@@ -9,7 +9,7 @@ from typing import Any
 from raccoon.checks import whole
 from raccoon.contracts import RaccoonError
 from raccoon.data.generate import identity_of, label, teacher_of
-from raccoon.data.rows import pack, unpack5
+from raccoon.data.rows import ROW, pack, unpack5
 from raccoon.data.store import PositionStore
 from raccoon.data.writer import Plan, fill
 from raccoon.executor import Executor
@@ -36,6 +36,8 @@ class Relabelled:
         if "_target_" not in self.teacher:
             raise RaccoonError("data.source.teacher: give the config node of an engine, with a _target_")
         store = PositionStore.open(self.folder, shards=self.shards)
+        if store.dtype != ROW:
+            raise RaccoonError(f"data.source.folder={self.folder}: holds {store.meta['format']}; name a set of labelled positions")
         identity = {"kind": "relabel", "source": store.fingerprint, "teacher": identity_of(self.teacher)}
         job = {"folder": str(Path(self.folder).resolve()), "teacher": self.teacher, "shards": len(store.indices)}
         about = {"teacher": self.teacher, "relabelled": store.fingerprint}

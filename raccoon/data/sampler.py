@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import RaccoonError
-from raccoon.data.rows import ROW
 from raccoon.data.store import PositionStore
 from raccoon.rng import generator, hash64, uniform
 
@@ -38,7 +37,7 @@ def held_out(games: NDArray[np.integer], share: float) -> NDArray[np.bool_]:
 class RowOrder:
     """Training rows of some stores in an order that depends on (seed, epoch) alone.
 
-    ``len(order)`` training rows an epoch; ``held ROW[H]``: the rows of held-out games, in store order, at most
+    ``len(order)`` training rows an epoch; ``held [H]``: the rows of held-out games, in store order, at most
     ``held_limit``. ``set_epoch(e)`` is what Lightning calls; ``windows()`` yields ``ROW[n]`` shuffled windows.
     """
 
@@ -50,6 +49,12 @@ class RowOrder:
         self.holdout = holdout
         self.epoch = 0
         self._blocks_a_window = max(1, window // block)
+        self.dtype = self.stores[0].dtype
+        for store in self.stores:
+            if store.dtype != self.dtype:
+                raise RaccoonError(
+                    f"{store.folder}: {store.meta['format']} beside {self.stores[0].meta['format']}; sets of one kind go together"
+                )
         blocks, held, kept, left = [], 0, [], held_limit
         for s, store in enumerate(self.stores):
             for i in range(len(store.indices)):
@@ -75,7 +80,7 @@ class RowOrder:
         self.epoch = epoch
 
     def windows(self) -> Iterator[NDArray[np.void]]:
-        """Yield the rows of the current epoch, a shuffled ``ROW[n]`` window at a time."""
+        """Yield the rows of the current epoch, a shuffled window at a time."""
         epoch = self.epoch
         order = generator(self.seed, "block order", epoch).permutation(len(self._blocks))
         for w, start in enumerate(range(0, len(order), self._blocks_a_window)):
@@ -86,7 +91,7 @@ class RowOrder:
     def _read(self, blocks: NDArray[np.int64]) -> NDArray[np.void]:
         sizes = blocks[:, 3] - blocks[:, 2]
         at = np.concatenate([[0], np.cumsum(sizes)])
-        out = np.empty(int(at[-1]), ROW)
+        out = np.empty(int(at[-1]), self.dtype)
         order = np.lexsort((blocks[:, 1], blocks[:, 0]))  # each shard is opened once
         last, rows = (-1, -1), None
         for b in order:

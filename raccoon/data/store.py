@@ -17,24 +17,29 @@ from numpy.typing import ArrayLike, NDArray
 from raccoon.checks import whole
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.data.lock import check_free
+from raccoon.data.policy_rows import DECISION_ROW
 from raccoon.data.rows import ROW, unpack5
 from raccoon.files import read_json
 
-__all__ = ["FORMAT", "META", "VERSION", "PositionStore", "check_shard", "checksum", "read_meta", "shard_path"]
+__all__ = ["DECISIONS", "FORMATS", "META", "POSITIONS", "VERSION", "PositionStore", "check_shard", "checksum", "read_meta", "shard_path"]
 
-FORMAT, VERSION, META = "raccoon-positions", 1, "meta.json"
+VERSION, META = 1, "meta.json"
+POSITIONS, DECISIONS = "raccoon-positions", "raccoon-decisions"
+FORMATS = {POSITIONS: ROW, DECISIONS: DECISION_ROW}
+"""What a set may hold: labelled positions, or positions with a decision each as well."""
 _ENDS = 128
 
 
 class PositionStore:
     """A set of labelled positions, read only. Rows are numbered through all shards in order.
 
-    ``folder``, ``meta`` (the parsed ``meta.json``), ``counts int64[S]`` rows a shard, ``len(store)`` rows.
+    ``folder``, ``meta`` (the parsed ``meta.json``), ``dtype`` of its rows, ``counts int64[S]`` rows a shard, ``len(store)`` rows.
     """
 
     def __init__(self, folder: Path, meta: Mapping[str, Any], indices: list[int]) -> None:
         self.folder = folder
         self.meta = meta
+        self.dtype = FORMATS[meta["format"]]
         self.indices = indices
         self.counts = np.array([meta["shards"][str(index)]["rows"] for index in indices], np.int64)
         self.starts = np.concatenate([[0], np.cumsum(self.counts)])
@@ -62,7 +67,7 @@ class PositionStore:
         if not indices:
             raise RaccoonError(f"{folder}: no rows yet; generate the set first")
         for index in indices:
-            check_shard(shard_path(folder, index), meta["shards"][str(index)])
+            check_shard(shard_path(folder, index), meta["shards"][str(index)], FORMATS[meta["format"]])
         return cls(folder, meta, indices)
 
     def __len__(self) -> int:
@@ -74,18 +79,18 @@ class PositionStore:
         return str(self.meta["fingerprint"])
 
     def shard(self, i: int) -> NDArray[np.void]:
-        """``ROW[n]`` of the ``i``-th shard, memory-mapped; the map is closed when the array is dropped."""
-        return _load(shard_path(self.folder, self.indices[i]))
+        """Rows ``dtype[n]`` of the ``i``-th shard, memory-mapped; the map is closed when the array is dropped."""
+        return _load(shard_path(self.folder, self.indices[i]), self.dtype)
 
     def rows(self, pick: ArrayLike) -> NDArray[np.void]:
-        """``ROW[N]`` of the given row numbers, in that order."""
+        """Rows ``dtype[N]`` of the given row numbers, in that order."""
         pick = np.asarray(pick)
         if pick.ndim != 1 or (len(pick) and pick.dtype.kind not in "iu"):
             raise RaccoonError(f"{self.folder}: rows are picked by a list of whole numbers, not {pick.dtype}{list(pick.shape)}")
         pick = pick.astype(np.int64)
         if len(pick) and (pick.min() < 0 or pick.max() >= len(self)):
             raise RaccoonError(f"{self.folder}: row {pick.min()}..{pick.max()} asked, the set has {len(self)}")
-        out = np.empty(len(pick), ROW)
+        out = np.empty(len(pick), self.dtype)
         owner = np.searchsorted(self.starts, pick, side="right") - 1
         for i in np.unique(owner):
             at = np.flatnonzero(owner == i)
@@ -114,7 +119,7 @@ def read_meta(folder: Path) -> dict[str, Any]:
     if not path.exists():
         raise RaccoonError(f"{folder}: no {META}, so not a set of labelled positions")
     meta = read_json(path)
-    if not isinstance(meta, dict) or meta.get("format") != FORMAT:
+    if not isinstance(meta, dict) or meta.get("format") not in FORMATS:
         raise RaccoonError(f"{path}: not the {META} of a set of labelled positions")
     if meta.get("version") != VERSION:
         raise RaccoonError(f"{path}: format version {meta.get('version')}; this Raccoon reads {VERSION}")
@@ -132,22 +137,22 @@ def _is_listing(shards: Any) -> bool:
     return all(isinstance(entry, Mapping) and all(type(entry.get(key)) is int for key in ("rows", "sum")) for entry in shards.values())
 
 
-def check_shard(path: Path, entry: Mapping[str, Any]) -> None:
-    """Raise RaccoonError naming ``path`` unless it is the whole shard that ``entry`` of ``meta.json`` describes."""
-    rows = _load(path)
+def check_shard(path: Path, entry: Mapping[str, Any], dtype: np.dtype[Any]) -> None:
+    """Raise RaccoonError naming ``path`` unless it is the whole shard, of ``dtype``, that ``entry`` of ``meta.json`` describes."""
+    rows = _load(path, dtype)
     if len(rows) != entry["rows"] or checksum(rows) != entry["sum"]:
         raise RaccoonError(f"{path}: not the shard that {META} lists ({len(rows)} rows, {entry['rows']} listed); restore or delete it")
 
 
-def _load(path: Path) -> NDArray[np.void]:
+def _load(path: Path, dtype: np.dtype[Any]) -> NDArray[np.void]:
     try:
         rows = np.lib.format.open_memmap(path, mode="r")
     except FileNotFoundError:
         raise RaccoonError(f"{path}: missing; run the command that made the set again") from None
     except (OSError, ValueError, EOFError) as error:
         raise RaccoonError(f"{path}: empty, cut short or not a shard ({error}); delete it and make the set again") from error
-    if rows.dtype != ROW or rows.ndim != 1:
-        raise RaccoonError(f"{path}: not a shard of labelled positions (dtype {rows.dtype}, shape {rows.shape})")
+    if rows.dtype != dtype or rows.ndim != 1:
+        raise RaccoonError(f"{path}: not a shard of this set (dtype {rows.dtype}, shape {rows.shape})")
     return rows
 
 

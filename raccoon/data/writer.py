@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from raccoon.contracts import RaccoonError
 from raccoon.data import store as stores
 from raccoon.data.lock import writing
-from raccoon.data.rows import ROW
 from raccoon.executor import Executor, Shard, fingerprint
 from raccoon.files import atomic, write_json
 from raccoon.versions import EVALUATORS, installed
@@ -27,7 +26,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Plan:
-    """How a set comes about: ``shard(job, index) -> {"rows": ROW[n]}`` for ``count`` indices.
+    """How a set comes about: ``shard(job, index) -> {"rows": rows[n]}`` for ``count`` indices, of the dtype of ``format``.
 
     ``identity`` names the rows (config, seeds, teacher; not where files lie, nor how many shards are wanted): the same
     identity gives the same shard ``i`` everywhere, and a set can be grown. ``about`` is copied into ``meta.json``.
@@ -39,6 +38,7 @@ class Plan:
     count: int
     label: str
     about: Mapping[str, Any] = field(default_factory=dict)
+    format: str = stores.POSITIONS
 
     @functools.cached_property
     def fingerprint(self) -> str:
@@ -84,7 +84,7 @@ def fill(plan: Plan, folder: Path | str, executor: Executor) -> stores.PositionS
         if missing:
             log.info("%s: %d of %d shards to do in %s", plan.label, len(missing), plan.count, folder)
         for index, result in executor.map(plan.shard, plan.job, missing, plan.label):
-            shards[index] = _write_shard(folder, index, np.asarray(result["rows"]))
+            shards[index] = _write_shard(folder, index, np.asarray(result["rows"]), plan.format)
             _write_meta(plan, folder, shards)
     return stores.PositionStore.open(folder, shards=plan.count)
 
@@ -104,14 +104,15 @@ def _finished(plan: Plan, folder: Path) -> dict[int, dict[str, Any]]:
         if not path.exists():
             log.warning("%s: missing; it is made again", path)
             continue
-        stores.check_shard(path, entry)
+        stores.check_shard(path, entry, stores.FORMATS[plan.format])
         found[int(key)] = entry
     return found
 
 
-def _write_shard(folder: Path, index: int, rows: NDArray[np.void]) -> dict[str, Any]:
-    if rows.dtype != ROW or not len(rows):
-        raise RaccoonError(f"shard {index}: {len(rows)} rows of {rows.dtype}; a shard function returns rows of raccoon.data.rows.ROW")
+def _write_shard(folder: Path, index: int, rows: NDArray[np.void], kind: str) -> dict[str, Any]:
+    dtype = stores.FORMATS[kind]
+    if rows.dtype != dtype or not len(rows):
+        raise RaccoonError(f"shard {index}: {len(rows)} rows of {rows.dtype}; a shard function of {kind} returns rows of {dtype}")
     with atomic(stores.shard_path(folder, index)) as handle:
         np.save(handle, rows, allow_pickle=False)
     return {"rows": len(rows), "sum": stores.checksum(rows)}
@@ -119,7 +120,7 @@ def _write_shard(folder: Path, index: int, rows: NDArray[np.void]) -> dict[str, 
 
 def _write_meta(plan: Plan, folder: Path, shards: Mapping[int, Mapping[str, Any]]) -> None:
     meta = {
-        "format": stores.FORMAT,
+        "format": plan.format,
         "version": stores.VERSION,
         "versions": installed("numpy", *EVALUATORS),
         "fingerprint": plan.fingerprint,

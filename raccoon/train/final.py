@@ -20,6 +20,7 @@ __all__ = ["PLOTS", "build_evaluators", "export", "finish", "player_node"]
 log = logging.getLogger(__name__)
 _CURVES = (("train/loss", "training loss"), ("val/ce", "cross-entropy above entropy (nats)"), ("val/mse", "MSE (points squared)"))
 _CURVES += (("val/r2", "R2 of equity"), ("val/pr", "PR on the benchmark"))
+_CURVES += (("val/policy_ce", "policy: nats above entropy"), ("val/policy_top1", "policy: first choice is the target's"))
 
 
 def build_evaluators(cfg: Mapping[str, Any]) -> dict[str, Evaluator]:
@@ -58,7 +59,7 @@ def finish(cfg: Mapping[str, Any], run: Run, module: Any, rows: Sequence[Mapping
     path = export(run.dir)
     player = player_node(cfg, path, run.dir.name)
     summary = Report("train", _describe(cfg), None, int(cfg["seed"]), sum(row["seconds"] for row in rows))
-    summary.figures |= _exported(rows, (run.dir / BEST).exists())
+    summary.figures |= _exported(rows, (run.dir / BEST).exists(), getattr(module, "monitor", None))
     summary.tables["epochs"] = [dict(row) for row in rows]
     summary.files.append(path.name)
     for name, evaluator in evaluators.items():
@@ -93,11 +94,12 @@ def _describe(cfg: Mapping[str, Any]) -> str:
     return f"{str(backbone.get('_target_', '')).rsplit('.', 1)[-1]} {shape}, {head}".replace("  ", " ")
 
 
-def _exported(rows: Sequence[Mapping[str, float]], judged: bool) -> dict[str, Figure]:
-    """Figures of the exported epoch: the best by PR (by MSE where PR was not measured), the last unless epochs were ``judged``."""
+def _exported(rows: Sequence[Mapping[str, float]], judged: bool, monitor: str | None) -> dict[str, Figure]:
+    """Figures of the exported epoch: the best by ``monitor`` (None: PR; MSE where that was not measured), the last unless epochs were
+    ``judged``."""
     if not rows:
         return {}
-    key = "val/pr" if any("val/pr" in row for row in rows) else "val/mse"
+    key = monitor or ("val/pr" if any("val/pr" in row for row in rows) else "val/mse")
     row = min(rows, key=lambda row: row.get(key, float("inf"))) if judged else rows[-1]
     return {"epoch exported": Figure(row["epoch"])} | {name: Figure(row[name]) for name, _ in _CURVES if name in row}
 

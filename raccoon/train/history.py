@@ -16,6 +16,7 @@ __all__ = ["History"]
 
 log = logging.getLogger(__name__)
 _SHOWN = (("train/loss", "loss"), ("val/r2", "R2"), ("val/mse", "MSE"), ("val/ce", "CE"), ("val/pr", "PR"))
+_SHOWN += (("val/policy_ce", "policy CE"), ("val/policy_top1", "policy top 1"))
 
 
 class History(Callback):

@@ -19,7 +19,7 @@ from raccoon.train.policy_losses import policy_cross_entropy, policy_entropy, po
 __all__ = ["TRAINED", "JointBatch", "PolicyBatch", "PolicyValue"]
 
 TRAINED = ("both", "policy")
-_SUMS = ("n", "cross_entropy", "entropy", "hits")
+_SUMS = ("n", "cross_entropy", "entropy", "choices", "hits")
 
 
 class PolicyValue(Distillation):
@@ -32,7 +32,7 @@ class PolicyValue(Distillation):
     alone. The other settings are ``Distillation``'s. Without a value loss the epochs are judged by ``val/policy_ce``.
 
     Logs besides: ``train/policy_loss``, ``val/policy_ce`` (nats above the entropy of the targets), ``val/policy_top1`` (share of
-    decisions whose likeliest action is the target's). Raises RaccoonError naming the key of a bad setting.
+    the decisions with several actions whose likeliest is the target's). Raises RaccoonError naming the key of a bad setting.
     """
 
     decisions = True
@@ -125,8 +125,9 @@ class PolicyValue(Distillation):
             n = len(policy.boards)
             entropy = policy_entropy(policy.shares) * n
             cross_entropy = policy_cross_entropy(logits, policy.legal, policy.ids, policy.shares) * n
-            hits = policy_hits(logits, policy.legal, policy.ids, policy.shares).sum()
-            parts = (n, cross_entropy, entropy, hits)
+            choices = policy.legal.sum(dim=1) > 1
+            hits = policy_hits(logits, policy.legal, policy.ids, policy.shares) & choices
+            parts = (n, cross_entropy, entropy, choices.sum(), hits.sum())
             self._policy_sums += torch.stack([torch.as_tensor(part, dtype=torch.float64, device=self.device) for part in parts])
 
     def on_validation_epoch_end(self) -> None:
@@ -139,7 +140,7 @@ class PolicyValue(Distillation):
         above = (sums["cross_entropy"] - sums["entropy"]) / sums["n"]
         if not math.isfinite(above):
             raise RaccoonError(f"val/policy_ce is {above}: lower trainer.lr (or set trainer.gradient_clip)")
-        self.log_dict({"val/policy_ce": above, "val/policy_top1": sums["hits"] / sums["n"]}, rank_zero_only=False)
+        self.log_dict({"val/policy_ce": above, "val/policy_top1": sums["hits"] / max(sums["choices"], 1)}, rank_zero_only=False)
 
     @staticmethod
     def _outputs(net: RaccoonNet, values: JointBatch | None, policy: PolicyBatch | None) -> tuple[Tensor | None, Tensor | None]:

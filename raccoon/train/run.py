@@ -73,15 +73,29 @@ def _check_pair(module: Any, data: Any) -> None:
         raise RaccoonError(f"data: plays games for a trainer to label, and {type(module).__name__} labels none; choose trainer=td")
     if labels and not plays:
         raise RaccoonError(f"trainer: {type(module).__name__} learns from its own games; choose data=selfplay")
+    wanted, given = getattr(module, "decisions", False), getattr(data, "decisions", None)
+    if wanted and given is False:
+        raise RaccoonError(
+            f"data: holds no decisions, and {type(module).__name__} learns from them; choose data=policy or data=policy_stored"
+        )
+    if given and not wanted:
+        raise RaccoonError(
+            f"data: holds decisions, which {type(module).__name__} does not learn from; choose trainer=policy or another data"
+        )
 
 
 def _network(cfg: Mapping[str, Any], encoder: Encoder) -> RaccoonNet:
-    """The network of ``cfg``: fresh weights from the seed, or those of the checkpoint ``init`` of the same architecture."""
+    """The network of ``cfg``: fresh weights from the seed, or those of the checkpoint ``init`` of the same architecture, whose policy
+    head may be missing: it is fresh then."""
     net = build_net(cfg["model"], encoder, seed=torch_seed(cfg["seed"], "network"))
     if cfg.get("init") is not None:
         start, _ = artifact.load(cfg["init"], encoder)
+        weights = start.state_dict()
+        if start.policy is None and net.policy is not None:
+            weights |= {key: value for key, value in net.state_dict().items() if key.startswith("policy.")}
+            log.info("%s has no policy head: it starts fresh", cfg["init"])
         try:
-            net.load_state_dict(start.state_dict())
+            net.load_state_dict(weights)
         except RuntimeError as error:
             why = " ".join(str(error).split())[:300]
             raise RaccoonError(f"init={cfg['init']}: holds another architecture than model: {why}") from error

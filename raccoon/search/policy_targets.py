@@ -1,0 +1,90 @@
+"""What a policy head should say, from values of whole turns: the inverse of ``raccoon.search.priors``."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raccoon.contracts import Boards, SearchResult, Turns
+from raccoon.env.codec import row_keys
+from raccoon.search.filters import keep_best
+from raccoon.search.mcts_expand import Edges, priors, results
+
+__all__ = ["HalfTargets", "half_targets", "soft_shares"]
+
+
+class HalfTargets(NamedTuple):
+    """Targets of N half turns: ``boards int8[N, 2, 25]``, ``row int64[N]`` (of the ``Turns``), ``offsets int64[N + 1]``, per entry
+    ``ids int64[K]`` (lowest OpenSpiel action of the result, mover's numbering) and ``shares float64[K]``, which sum to 1 over a
+    row of N and may be 0; ``again bool[K]``: does the same side go on?"""
+
+    boards: Boards
+    row: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    ids: NDArray[np.int64]
+    shares: NDArray[np.float64]
+    again: NDArray[np.bool_]
+
+
+def soft_shares(found: SearchResult, offsets: NDArray[np.int64], top: int, temperature: float) -> NDArray[np.float64]:
+    """``float64[M]``: softmax over each row's ``top`` best fully searched children of their values (to the mover, value scale)
+    divided by ``temperature``; the others have 0."""
+    values = np.where(found.full, found.values, -np.inf)
+    best, starts = keep_best(values, offsets, top)
+    out = np.zeros(len(values))
+    with np.errstate(under="ignore"):
+        out[best] = priors(values[best], starts, temperature)
+    return out
+
+
+def half_targets(turns: Turns, shares: NDArray[np.float64]) -> tuple[HalfTargets, HalfTargets]:
+    """``(first, second)``: the half turns that together play every child of ``turns`` with its ``shares float64[M]``.
+
+    ``first`` has a row for each of ``turns``. A double that can be split in several ways goes to the first halves in equal parts: the
+    mass of a first half is the sum over its whole turns. ``second`` has a row for each first half of some mass after which the same
+    side goes on; there the shares are those of the whole turns behind it. A policy that answers so gives ``shares`` back in
+    ``raccoon.search.priors.priors``.
+    """
+    edges = results(turns.boards, turns.dice, np.zeros(len(turns), bool))
+    row = np.repeat(np.arange(len(turns)), np.diff(edges.offsets))
+    child = _Children(turns)
+    over, on = np.flatnonzero(~edges.again), np.flatnonzero(edges.again)
+    behind = results(edges.boards[on], turns.dice[row[on]], np.ones(len(on), bool))
+    half = np.repeat(on, np.diff(behind.offsets))
+    # every way to play a turn: its first half and its child
+    first_of = np.concatenate([over, half])
+    child_of = np.concatenate([child.find(row[over], edges.boards[over]), child.find(row[half], behind.boards)])
+    ways = np.bincount(child_of, minlength=len(shares))
+    mass = shares[child_of] / ways[child_of]
+    reached = np.bincount(first_of, mass, len(row)).astype(np.float64)
+    first = HalfTargets(turns.boards, np.arange(len(turns)), edges.offsets, edges.ids.astype(np.int64), reached, edges.again)
+    return first, _second(edges, behind, on, row, mass[len(over) :], reached)
+
+
+def _second(
+    edges: Edges, behind: Edges, on: NDArray[np.int64], row: NDArray[np.int64], mass: NDArray[np.float64], reached: NDArray[np.float64]
+) -> HalfTargets:
+    """The rows of ``behind`` (halves ``on``) that have some mass, each scaled to 1."""
+    counts = np.diff(behind.offsets)
+    wanted = reached[on] > 0
+    entries = np.repeat(wanted, counts)
+    scaled = mass[entries] / np.repeat(reached[on][wanted], counts[wanted])
+    offsets = np.append(0, np.cumsum(counts[wanted]))
+    kept = on[wanted]
+    ids = behind.ids[entries].astype(np.int64)
+    return HalfTargets(edges.boards[kept], row[kept], offsets, ids, scaled, behind.again[entries])
+
+
+class _Children:
+    """Finds afterstates among the children of ``turns``, whose keys ascend within rows."""
+
+    def __init__(self, turns: Turns) -> None:
+        keys = row_keys(np.repeat(np.arange(len(turns)), np.diff(turns.offsets)), turns.children)
+        self._order = np.argsort(keys)
+        self._keys = keys[self._order]
+
+    def find(self, row: NDArray[np.int64], boards: Boards) -> NDArray[np.int64]:
+        """``int64[L]``: indices of the children ``boards`` of ``row``."""
+        return self._order[np.searchsorted(self._keys, row_keys(row, boards))]
