@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 from collections.abc import Callable
 from pathlib import Path
@@ -12,8 +13,8 @@ from omegaconf import DictConfig, OmegaConf
 
 from raccoon.build import build, plain
 from raccoon.cli.app import compose
-from raccoon.contracts import CubeModel, Engine, Evaluator, Player, Search
-from raccoon.executor import ProcessExecutor
+from raccoon.contracts import CubeModel, Engine, Evaluator, Player, RaccoonError, Search
+from raccoon.executor import KeepsWorkers, ProcessExecutor
 from raccoon.plugins import catalogue, defaults
 
 ROOTS = ("generate", "evaluate", "train")  # the cheapest to compose first
@@ -133,6 +134,14 @@ def check_evaluator(cfg: DictConfig) -> None:
     assert isinstance(build(cfg.evaluator, "evaluator", executor=ProcessExecutor(0)), Evaluator)
 
 
+def check_executor(cfg: DictConfig) -> None:
+    if cfg.executor._target_.endswith("RayExecutor") and not importlib.util.find_spec("ray"):
+        with pytest.raises(RaccoonError, match="ray is not installed"):
+            build(cfg.executor, "executor")
+    else:
+        assert isinstance(build(cfg.executor, "executor"), KeepsWorkers)
+
+
 def check_composed(cfg: DictConfig) -> None:
     assert plain(cfg)
 
@@ -145,7 +154,7 @@ CHECKS: dict[str, Callable[[DictConfig], None]] = {
     "encoder": check_encoder,
     "engine": check_engine,
     "evaluator": check_evaluator,
-    "executor": check_node("executor", ProcessExecutor),
+    "executor": check_executor,
     "experiment": check_composed,
     "logger": check_logger,
     "model": check_model,

@@ -1,0 +1,22 @@
+"""One way to run shards: ``shard(job, index) -> dict of arrays``, a pure function of (job, index).
+
+``job`` is a plain, picklable dict (config and seed); the function lives at module level. A shard that was lost with
+its worker is run again.
+"""
+
+from raccoon.executor.base import Executor, KeepsWorkers, Shard, Started, Workers
+from raccoon.executor.processes import ProcessExecutor
+from raccoon.executor.ray import RayExecutor
+from raccoon.executor.shards import fingerprint, run_shards
+
+__all__ = [
+    "Executor",
+    "KeepsWorkers",
+    "ProcessExecutor",
+    "RayExecutor",
+    "Shard",
+    "Started",
+    "Workers",
+    "fingerprint",
+    "run_shards",
+]

@@ -1,0 +1,79 @@
+"""What an executor is: something that runs shards, and perhaps keeps its workers from one lot of shards to the next."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from raccoon.contracts import RaccoonError
+
+__all__ = ["ONE_THREAD", "Executor", "InProcess", "KeepsWorkers", "Shard", "Started", "Workers", "one_thread", "worker_count"]
+
+Shard = Callable[[Mapping[str, Any], int], dict[str, Any]]
+Started = Iterator[tuple[int, dict[str, Any]]]
+"""Shards that run already; iterating waits for ``(index, result)``, each index once and in any order."""
+ONE_THREAD: dict[str, str] = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+"""The environment of a worker: two processes that each use all cores are slower than one."""
+
+
+class Executor(Protocol):
+    """Runs shards in any order and yields ``(index, result)`` as each is done."""
+
+    def map(self, shard: Shard, job: Mapping[str, Any], indices: Sequence[int], label: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Run ``shard(job, i)`` for each index; a progress bar carries ``label``."""
+        ...
+
+
+class Workers(Protocol):
+    """Workers that stay. Nothing is waited for until the results are asked for."""
+
+    def start(self, shard: Shard, job: Mapping[str, Any], indices: Sequence[int]) -> Started:
+        """Begin ``shard(job, i)`` for each index and return at once. Iterating the answer raises what a shard raised, and
+        RaccoonError when shards keep killing their worker."""
+        ...
+
+    def close(self) -> None:
+        """End the workers; shards that still run are given up. Closing twice does nothing."""
+        ...
+
+
+@runtime_checkable
+class KeepsWorkers(Protocol):
+    """An ``Executor`` whose workers can be kept, for work that comes in many small lots beside something else."""
+
+    def open(self, workers: int | None = None) -> Workers:
+        """New workers: so many, 0 for this process, None for as many as the executor has itself."""
+        ...
+
+
+class InProcess:
+    """``Workers`` that are this process: each shard runs when its result is asked for."""
+
+    def start(self, shard: Shard, job: Mapping[str, Any], indices: Sequence[int]) -> Started:
+        """See ``Workers.start``."""
+        return ((index, shard(job, index)) for index in indices)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def worker_count(workers: int | None) -> int | None:
+    """``workers`` unless it is below 0. Raises RaccoonError."""
+    if workers is not None and workers < 0:
+        raise RaccoonError(f"executor.workers={workers}: give 0 (this process) or more")
+    return workers
+
+
+@contextlib.contextmanager
+def one_thread(**more: str) -> Iterator[None]:
+    """The environment for processes that start within, then the old one."""
+    wanted = ONE_THREAD | more
+    saved = {key: os.environ.get(key) for key in wanted}
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        for key, value in saved.items():
+            os.environ.pop(key, None) if value is None else os.environ.__setitem__(key, value)

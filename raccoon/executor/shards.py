@@ -1,0 +1,91 @@
+"""Shards kept on disk as ``.npz`` files under the fingerprint of their job, so that an interrupted run continues where it stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from raccoon import assets
+from raccoon.contracts import RaccoonError
+from raccoon.executor.base import Executor, Shard
+from raccoon.files import read_json, write_arrays, write_json
+from raccoon.versions import EVALUATORS, installed
+
+__all__ = ["fingerprint", "run_shards"]
+
+_MOST_SHARDS = 10**6
+
+
+def fingerprint(job: Mapping[str, Any]) -> str:
+    """16 hex digits that name a job: its config, the content of the files it names, the versions of what computes it."""
+    named = dict(_files(job))
+    content = {"job": job, "versions": installed(*EVALUATORS), **({"files": named} if named else {})}
+    text = json.dumps(content, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _files(node: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """Digests of the files that a config names: a checkpoint that was replaced makes it another job."""
+    if isinstance(node, Mapping):
+        for name, value in node.items():
+            yield from _files(value, str(name))
+    elif isinstance(node, list | tuple):
+        for value in node:
+            yield from _files(value, key)
+    elif isinstance(node, str) and node:
+        path = assets.folder() / assets.NETS[node] if key == "path" and node in assets.NETS else Path(node)
+        with contextlib.suppress(OSError, ValueError):  # most strings name no file
+            if path.is_file():
+                with open(path, "rb") as handle:
+                    yield node, hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def run_shards(
+    executor: Executor, shard: Shard, job: Mapping[str, Any], count: int, folder: Path, label: str
+) -> list[dict[str, np.ndarray]]:
+    """Results of shards ``0..count-1`` in order; those already in ``folder`` from the same job are read, not run.
+
+    Raises RaccoonError when ``folder`` holds the shards of another job, or when there would be more than a million of them.
+    """
+    if count > _MOST_SHARDS:
+        raise RaccoonError(f"{label}: {count:,} shards, {_MOST_SHARDS:,} are the most; ask for less, or for larger shards")
+    stamp = folder / "job.json"
+    mark = {"fingerprint": fingerprint(job), "shard": f"{shard.__module__}.{shard.__qualname__}"}
+    if stamp.exists() and read_json(stamp) != mark:
+        raise RaccoonError(f"{folder}: holds shards of another job; give this run its own folder (paths.run_dir=...)")
+    write_json(stamp, mark)
+    found: dict[int, dict[str, np.ndarray]] = {}
+    for index in range(count):
+        arrays = _read(folder / f"shard-{index:06d}.npz")
+        if arrays is not None:
+            found[index] = arrays
+    names = {name for arrays in found.values() for name in arrays}
+    found = {index: arrays for index, arrays in found.items() if names <= arrays.keys()}  # a damaged file can lose one unnoticed
+    missing = [index for index in range(count) if index not in found]
+    for index, result in executor.map(shard, job, missing, label):
+        write_arrays(folder / f"shard-{index:06d}.npz", result)
+        found[index] = {key: np.asarray(value) for key, value in result.items()}
+    return [found[index] for index in range(count)]
+
+
+def _read(path: Path) -> dict[str, np.ndarray] | None:
+    try:
+        with open(path, "rb") as handle, np.load(handle, allow_pickle=False) as arrays:
+            return {key: arrays[key] for key in arrays.files}
+    except (
+        OSError,
+        ValueError,
+        zipfile.BadZipFile,
+        EOFError,
+        KeyError,
+        TypeError,
+        RuntimeError,
+    ):  # all that numpy says of damage
+        return None
