@@ -22,7 +22,7 @@ from raccoon.files import atomic
 from raccoon.model import RaccoonNet, build_net
 from raccoon.versions import installed
 
-__all__ = ["FORMAT", "VERSION", "header", "load", "restore", "save"]
+__all__ = ["FORMAT", "VERSION", "dumps", "header", "load", "loads", "restore", "save"]
 
 FORMAT = "raccoon-net"
 VERSION = 1
@@ -53,14 +53,26 @@ def header(net: RaccoonNet, meta: Mapping[str, Any] | None = None) -> dict[str, 
 
 def save(path: Path | str, net: RaccoonNet, meta: Mapping[str, Any] | None = None, half: bool = False) -> None:
     """Write ``net`` to ``path`` atomically. ``half`` stores weight matrices in fp16 (half the size; fp32 again on load)."""
+    content = dumps(net, meta, half)
+    with atomic(path) as handle:
+        handle.write(content)
+
+
+def dumps(net: RaccoonNet, meta: Mapping[str, Any] | None = None, half: bool = False) -> bytes:
+    """What ``save`` writes, for processes that hand a network on."""
     state = {key: value.detach().cpu().contiguous() for key, value in net.state_dict().items()}
     if half:
         # Vectors (biases, batch-norm statistics) stay in fp32: they are small, and variances can leave fp16's range.
         state = {key: value.half() if value.is_floating_point() and value.ndim > 1 else value for key, value in state.items()}
     buffer = io.BytesIO()
     torch.save({**header(net, meta), "state_dict": state}, buffer)
-    with atomic(path) as handle:
-        handle.write(buffer.getbuffer())
+    return buffer.getvalue()
+
+
+def loads(content: bytes) -> RaccoonNet:
+    """The network of ``dumps`` (on the CPU, in evaluation mode)."""
+    held = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+    return restore({key: value for key, value in held.items() if key != "state_dict"}, held["state_dict"])
 
 
 def load(path: Path | str, encoder: Encoder | None = None) -> tuple[RaccoonNet, dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import lightning.pytorch as pl
@@ -11,8 +11,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from raccoon.build import build
 from raccoon.checks import number, whole
 from raccoon.contracts import Boards, Engine, RaccoonError
+from raccoon.data.actors import Actors
 from raccoon.data.episodes import EpisodeRecorder, Episodes
 from raccoon.data.replay import FreshLoader, ReplayLoader, ReplayWindow
 from raccoon.data.rows import SELFPLAY, pack
@@ -21,8 +23,9 @@ from raccoon.data.starts import KINDS, check_kinds, special_starts
 from raccoon.engine.net import NetEngine
 from raccoon.engine.outcomes import five_from_six
 from raccoon.env.board import START
+from raccoon.executor import KeepsWorkers, ProcessExecutor
 from raccoon.model import RaccoonNet
-from raccoon.play.match import MatchResult, play_games
+from raccoon.play.match import play_games
 from raccoon.play.player import EnginePlayer
 from raccoon.rng import hash64, uniform
 
@@ -52,6 +55,10 @@ class SelfPlay(pl.LightningDataModule):
     games is never trained on: the newest ``val_rows`` of their positions are validated. ``seed`` decides dice, starts and
     order; nothing else does, so that a continued run plays the same games. Several processes share the games of an epoch and all
     hold the whole window.
+
+    ``ahead``: the games of an epoch are played and labelled while the learner trains on those before, with the weights that it had
+    when it began to (see ``raccoon.data.actors``); by ``actors`` processes of ``executor`` (null: as many as it has itself, 0: this
+    process, when the games are needed), ``actor_games`` games at a time. How many there are changes no result.
     """
 
     def __init__(
@@ -68,10 +75,14 @@ class SelfPlay(pl.LightningDataModule):
         concurrent: int = 256,
         turn_cap: int = 500,
         seed: int = 1,
+        ahead: bool = False,
+        actors: int | None = None,
+        actor_games: int = 64,
+        executor: Mapping[str, Any] | KeepsWorkers | None = None,
     ) -> None:
         super().__init__()
         sizes = {"games": games, "batches": batches, "batch_size": batch_size, "window": window, "val_rows": val_rows}
-        sizes |= {"val_batch_size": val_batch_size, "concurrent": concurrent, "turn_cap": turn_cap}
+        sizes |= {"val_batch_size": val_batch_size, "concurrent": concurrent, "turn_cap": turn_cap, "actor_games": actor_games}
         for key, value in sizes.items():
             whole(f"data.{key}", value, 1)
         number("data.special", special, "a share of the games, 0 to 1", most=1.0)
@@ -85,6 +96,9 @@ class SelfPlay(pl.LightningDataModule):
         self.window = ReplayWindow(window, val_rows, holdout)
         self.played = 0
         self.figures: dict[str, float] = {}
+        self.actors = self._actors(executor, actors, actor_games) if ahead else None
+        if actors is not None and not ahead:
+            raise RaccoonError(f"data.actors={actors}: actors play while the learner trains; set data.ahead=true, or data.actors=null")
 
     def train_dataloader(self) -> ReplayLoader:
         """Plays, then draws; see ``ReplayLoader``."""
@@ -96,42 +110,82 @@ class SelfPlay(pl.LightningDataModule):
 
     def state_dict(self) -> dict[str, Any]:
         """Window, games played and figures: everything that a continued run needs."""
-        return {"played": self.played, "figures": dict(self.figures), **self.window.state_dict()}
+        ahead = {} if self.actors is None else {"ahead": self.actors.state_dict()}
+        return {"played": self.played, "figures": dict(self.figures), **ahead, **self.window.state_dict()}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Restore what ``state_dict`` gave."""
         self.played, self.figures = int(state_dict["played"]), dict(state_dict["figures"])
         self.window.load_state_dict(state_dict)
+        if self.actors is not None:
+            self.actors.load_state_dict(state_dict["ahead"])
+
+    def teardown(self, stage: str) -> None:
+        """End the actors."""
+        if self.actors is not None:
+            self.actors.close()
+
+    def on_exception(self, exception: BaseException) -> None:
+        """End the actors."""
+        self.teardown("fit")
 
     def play(self, epoch: int) -> None:
         """Play and label the games of ``epoch``, unless the window holds them already. Raises RaccoonError without a trainer
         that labels games."""
-        if self.played > epoch:
-            return
-        learner = self.trainer.lightning_module if self.trainer is not None else None
-        if not isinstance(learner, Labeller):
-            raise RaccoonError("data=selfplay: plays the games of a trainer that learns from them; choose trainer=td")
-        rank, world = self._rank()
+        if self.played <= epoch:
+            learner, (rank, world) = self._learner(), self._rank()
+            numbers = self.numbers(epoch)[rank::world]
+            made = self.make(learner, numbers) if self.actors is None else self.actors.take(epoch, numbers, learner)
+            self.figures = _figures(made)
+            self.window.add(_gathered(made["rows"], world))
+            self.played = epoch + 1
+            if self.actors is not None:
+                self.actors.hand_over(epoch + 1, learner)
+        if self.actors is not None and self.trainer is not None and epoch + 1 != self.trainer.max_epochs:
+            rank, world = self._rank()
+            self.actors.begin(epoch + 1, self.numbers(epoch + 1)[rank::world], self._learner())
+
+    def make(self, learner: Labeller, numbers: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+        """Play and label the games ``numbers`` (of one epoch): ``rows ROW[n]`` by game and turn; of the games ``points``, ``rolls``
+        and ``capped``; ``seconds float64[2]`` of play and of labels. The same for every split of an epoch's games."""
         engine = NetEngine(learner.best_net, device=str(learner.best_net.device))
         player, recorder = EnginePlayer(engine), EpisodeRecorder()
-        numbers = epoch * self.games + np.arange(self.games)[rank::world]
+        epoch, within = int(numbers[0]) // self.games, numbers % self.games
         began = time.perf_counter()
-        knobs: dict[str, Any] = {"batch": self.concurrent, "turn_cap": self.turn_cap, "starts": self.starts(epoch)[rank::world]}
+        knobs: dict[str, Any] = {"batch": self.concurrent, "turn_cap": self.turn_cap, "starts": self.starts(epoch)[within]}
         result = play_games((player, player), numbers, self.seed, observers=[recorder], **knobs)
         middle = time.perf_counter()
         episodes = recorder.episodes()
         rows = _packed(episodes, learner.label(episodes, engine))
-        self.figures = _figures(result, len(rows), middle - began, time.perf_counter() - middle)
-        self.window.add(_gathered(rows, world))
-        self.played = epoch + 1
+        seconds = np.array([middle - began, time.perf_counter() - middle])
+        return {"rows": rows, "points": result.points, "rolls": result.rolls, "capped": result.capped, "seconds": seconds}
+
+    def numbers(self, epoch: int) -> NDArray[np.int64]:
+        """``int64[games]``: the games of ``epoch``."""
+        return epoch * self.games + np.arange(self.games)
 
     def starts(self, epoch: int) -> Boards:
         """``int8[games, 2, 25]``: where the games of ``epoch`` start."""
-        numbers = epoch * self.games + np.arange(self.games)
+        numbers = self.numbers(epoch)
         boards = np.repeat(START[None], self.games, axis=0)
         rows = np.flatnonzero(uniform(hash64(self.seed, "special game", numbers)) < self.special)
         boards[rows] = special_starts(len(rows), self.kinds, self.seed, epoch)
         return boards
+
+    def _learner(self) -> Labeller:
+        learner = self.trainer.lightning_module if self.trainer is not None else None
+        if not isinstance(learner, Labeller):
+            raise RaccoonError("data=selfplay: plays the games of a trainer that learns from them; choose trainer=td")
+        return learner
+
+    @staticmethod
+    def _actors(executor: Mapping[str, Any] | KeepsWorkers | None, actors: int | None, games: int) -> Actors:
+        if actors is not None:
+            whole("data.actors", actors, 0)
+        made = build(executor, "data.executor") if isinstance(executor, Mapping) else executor or ProcessExecutor()
+        if not isinstance(made, KeepsWorkers):
+            raise RaccoonError(f"data.ahead=true: {type(made).__name__} keeps no workers; choose executor=processes or ray")
+        return Actors(made, actors, games)
 
     def _rank(self) -> tuple[int, int]:
         trainer = self.trainer
@@ -155,13 +209,14 @@ def _gathered(rows: NDArray[np.void], world: int) -> NDArray[np.void]:
     return every[np.lexsort((every["turn"], every["game"]))]
 
 
-def _figures(result: MatchResult, positions: int, playing: float, labelling: float) -> dict[str, float]:
-    """What the log says of an epoch's games (in each process of its own ones)."""
-    ended = np.abs(result.points[~result.capped])
-    return {
-        "play/games_per_s": len(result.games) / playing,
-        "play/labels_per_s": positions / max(labelling, 1e-9),
-        "play/rolls": float(result.rolls.mean()),
+def _figures(made: Mapping[str, NDArray[Any]]) -> dict[str, float]:
+    """What the log says of an epoch's games (in each process of its own ones); speeds are those of one actor."""
+    capped, ended = made["capped"], np.abs(made["points"][~made["capped"]])
+    figures = {
+        "play/games_per_s": len(capped) / float(made["seconds"][0]),
+        "play/labels_per_s": len(made["rows"]) / max(float(made["seconds"][1]), 1e-9),
+        "play/rolls": float(made["rolls"].mean()),
         "play/gammons": float((ended > 1).mean()) if len(ended) else 0.0,
-        "play/capped": float(result.capped.mean()),
+        "play/capped": float(capped.mean()),
     }
+    return figures | ({"play/late_s": float(made["late"])} if "late" in made else {})

@@ -23,6 +23,8 @@ from raccoon.env.board import START
         ("val_rows", 0),
         ("concurrent", 0),
         ("turn_cap", 0),
+        ("actors", 1),
+        ("actor_games", 0),
     ],
 )
 def test_bad_settings_are_named(key, value):
@@ -59,3 +61,10 @@ def test_what_it_saves_is_what_it_needs():
     assert (other.played, other.figures) == (3, {"play/rolls": 50.0})
     other.play(2)  # played already: nothing happens, not even without a trainer
     assert len(np.atleast_1d(other.window.rows)) == 0
+
+
+def test_actors_need_an_executor_that_keeps_its_workers():
+    with pytest.raises(RaccoonError, match=r"data\.ahead=true: str keeps no workers; choose executor=processes"):
+        SelfPlay(ahead=True, executor="none")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(RaccoonError, match=r"data\.actors=-1"):
+        SelfPlay(ahead=True, actors=-1)

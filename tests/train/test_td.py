@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import csv
 import json
+import multiprocessing
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
 from raccoon import artifact
 from raccoon.contracts import RaccoonError
+from raccoon.data.actors import Actors
+from raccoon.data.rows import ROW
 from raccoon.engine.random import RandomEngine
+from raccoon.executor import ProcessExecutor
 from raccoon.runs import Run
 from raccoon.train.checkpoints import peek, resume_path
 from raccoon.train.run import train
@@ -55,7 +61,10 @@ def open_at(folder: Path, config: dict[str, Any], resumed: bool = False) -> Run:
 def rows(folder: Path) -> list[dict[str, str]]:
     """The curve, without what the clock or a cut decides: seconds, speeds, the mean loss of an epoch entered in its middle."""
     read = list(csv.DictReader((folder / "metrics.csv").read_text().splitlines()))
-    return [{key: text for key, text in row.items() if key not in ("seconds", "train/loss") and not key.endswith("_per_s")} for row in read]
+    return [
+        {key: text for key, text in row.items() if key not in ("seconds", "train/loss") and not key.endswith(("_per_s", "late_s"))}
+        for row in read
+    ]
 
 
 def assert_same_end(one: Path, other: Path) -> None:
@@ -150,6 +159,82 @@ def test_max_minutes_ends_the_run_with_a_report(make_td, tmp_path):
     config = make_td(max_epochs=5000, max_minutes=0.02)
     report = train(config, open_at(tmp_path / "run", config))
     assert 1 <= len(json.loads(report.read_text())["tables"]["epochs"]) < 5000
+
+
+def ahead(config: dict[str, Any], actors: int | None) -> dict[str, Any]:
+    config["data"] |= {"ahead": True, "actors": actors, "actor_games": 3, "turn_cap": 12}
+    return config
+
+
+def test_the_games_of_the_next_epoch_are_those_of_the_weights_before_this_one(make_td, tmp_path):
+    """Ahead of the learner, the first epoch is the lock-step one and the second is played by the same network; the third is not."""
+    config = ahead(make_td(), 0)
+    held, games = {}, config["data"]["games"]
+    for name in ("ahead", "lock step"):
+        if name == "lock step":
+            config["data"] |= {"ahead": False, "actors": None}
+        train(config, open_at(tmp_path / name, config))
+        saved = peek(tmp_path / name / "last.ckpt")["SelfPlay"]
+        assert saved["played"] == 3
+        held[name] = np.concatenate([saved[part].numpy().view(ROW) for part in ("rows", "held")])
+    a, b = (held[name] for name in ("ahead", "lock step"))
+    first = [rows[rows["game"] < games] for rows in (a, b)]
+    assert len(first[0]) > 50
+    assert np.array_equal(*first)
+    second = [rows[(rows["game"] >= games) & (rows["game"] < 2 * games)] for rows in (a, b)]
+    assert not np.array_equal(*second)  # the weights have learnt in between
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("actors", [1, 2])
+def test_actors_change_nothing(make_td, tmp_path, actors):
+    """In processes beside the learner, or in its own: the same windows, weights and curve; and no process is left."""
+    before = set(multiprocessing.active_children())
+    for name, count in (("here", 0), ("there", actors)):
+        config = ahead(make_td(max_epochs=2), count)
+        train(config, open_at(tmp_path / name, config))
+    assert_same_end(tmp_path / "here", tmp_path / "there")
+    assert left_over(before) == set()
+
+
+def test_actors_say_when_they_cannot_build_the_trainer(make_net):
+    with pytest.raises(RaccoonError, match=r"data\.ahead=true: actors build the trainer from its config"):
+        Actors(ProcessExecutor(0), None, 4).begin(0, np.arange(4), TemporalDifference(make_net()))
+
+
+def left_over(before: set[Any]) -> set[Any]:
+    deadline = time.monotonic() + 20
+    while set(multiprocessing.active_children()) - before and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return set(multiprocessing.active_children()) - before
+
+
+@pytest.mark.parametrize("minutes", [None, 1e-6], ids=["last epoch", "within an epoch"])
+def test_a_cut_run_with_games_under_way_continues_to_the_same_end(make_td, tmp_path, stop_at, minutes):
+    config = ahead(make_td(checkpoint_minutes=minutes), 0)
+    train(config, open_at(tmp_path / "whole", config))
+    stop_at(4 + 3)
+    with pytest.raises(OSError, match="power cut"):
+        train(config, open_at(tmp_path / "cut", config))
+    stop_at(None)
+    train(config, open_at(tmp_path / "cut", config, resumed=True))
+    assert_same_end(tmp_path / "whole", tmp_path / "cut")
+
+
+@pytest.mark.slow
+def test_actors_end_with_a_run_that_fails(make_td, tmp_path, stop_at):
+    before = set(multiprocessing.active_children())
+    config = ahead(make_td(), 1)
+    stop_at(2)
+    with pytest.raises(OSError, match="power cut"):
+        train(config, open_at(tmp_path / "cut", config))
+    assert left_over(before) == set()
+
+
+@pytest.mark.slow
+def test_kill_9_with_actors_and_the_same_command_again_equal_an_uninterrupted_run(make_td, killed_and_whole, tmp_path):
+    cut, whole = killed_and_whole(ahead(make_td(max_epochs=5), 2), tmp_path, later=0.3)
+    assert_same_end(whole, cut)
 
 
 @pytest.mark.slow
