@@ -13,6 +13,7 @@ from raccoon.eval import plots, report, stats
 from raccoon.eval.collect_arenas import collect_arenas, is_arena, job_names
 from raccoon.eval.frontier import pareto
 from raccoon.eval.pr_scoring import PR_SCALE
+from raccoon.eval.trained import config_names, scored_folder
 from raccoon.files import read_arrays
 from raccoon.rng import generator
 
@@ -20,7 +21,8 @@ __all__ = ["collect"]
 
 
 def collect(folder: Path, seed: int = 1, replicates: int = stats.REPLICATES) -> Report:
-    """A report on every finished job in the sweep folder ``folder`` (a run folder a job, of ``bgsage_pr``, ``cube_pr`` or an arena).
+    """A report on every finished job in the sweep folder ``folder`` (a run folder a job, of ``bgsage_pr``, ``cube_pr`` or an arena,
+    or of a training whose network was scored at its end, which is then called after what sets its configuration apart).
 
     Rule: of the configurations whose paired PR difference to the lowest PR has a 95% interval that reaches 0, the one with the
     fewest seconds per decision is chosen. Raises RaccoonError when there are no two jobs, or their decisions differ.
@@ -28,15 +30,16 @@ def collect(folder: Path, seed: int = 1, replicates: int = stats.REPLICATES) -> 
     start = time.perf_counter()
     jobs = sorted((path.parent for path in Path(folder).glob("*/report.json")), key=lambda path: (len(path.name), path.name))
     arenas = [job for job in jobs if is_arena(job)]
-    jobs = [job for job in jobs if (job / "decisions.npz").is_file()]
+    jobs = [job for job in jobs if (scored_folder(job) / "decisions.npz").is_file()]
     if len(arenas) > 1 and not jobs:
         return collect_arenas(arenas, seed)
     if len(jobs) < 2:
         count = max(len(jobs), len(arenas))
         raise RaccoonError(f"{folder}: holds {count} finished runs of PR or of an arena; give the folder of a sweep with two or more")
-    reports = [_needed(report.read(job), job) for job in jobs]
-    losses, games = _losses(jobs)
-    names = job_names(reports, jobs)
+    scored = [scored_folder(job) for job in jobs]
+    reports = [_needed(report.read(folder), folder) for folder in scored]
+    losses, games = _losses(scored)
+    names = job_names(reports, jobs) if scored == jobs else config_names(jobs)
     level = {name: one.figures["pr"] for name, one in zip(names, reports, strict=True)}
     seconds = {name: one.figures["seconds_per_decision"].value for name, one in zip(names, reports, strict=True)}
     lowest = min(names, key=lambda name: level[name].value)
