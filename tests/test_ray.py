@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import signal
 import subprocess
@@ -94,7 +95,7 @@ def test_shards_that_keep_killing_their_worker_are_reported(ray_of_two: RayExecu
 @needs_ray
 @pytest.mark.slow
 def test_more_workers_than_cpus_are_refused(ray_of_two: RayExecutor) -> None:
-    list(ray_of_two.map(draw, {"seed": 1, "folder": "", "dies": []}, [0], "x"))  # connects
+    address_of(ray_of_two)
     with pytest.raises(RaccoonError, match=r"executor\.workers=1000: this Ray has \d+ CPUs"):
         RayExecutor(workers=1000).open()
 
@@ -115,17 +116,18 @@ sys.path.insert(0, sys.argv[1])
 from test_ray import waits
 from raccoon.executor import RayExecutor
 
-list(RayExecutor(workers=1, progress=False).map(waits, {"folder": sys.argv[2]}, [0], "test"))
+list(RayExecutor(sys.argv[3] or None, workers=1, progress=False).map(waits, {"folder": sys.argv[2]}, [0], "test"))
 """
 
 
 @needs_ray
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_nothing_runs_on_when_the_program_ends(tmp_path: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize(("number", "cluster"), [(signal.SIGINT, False), (signal.SIGKILL, True)])
+def test_nothing_runs_on_when_the_program_ends(ray_of_two: RayExecutor, tmp_path: Path, number: signal.Signals, cluster: bool) -> None:
+    """With a Ray of its own, and on a cluster, which lives on."""
     script = tmp_path / "leader.py"
     script.write_text(_LEADER)
-    command = [sys.executable, str(script), str(ROOT / "tests"), str(tmp_path)]
+    command = [sys.executable, str(script), str(ROOT / "tests"), str(tmp_path), address_of(ray_of_two) if cluster else ""]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as leader:
         pid = int(awaited(tmp_path / "pid"))
         leader.send_signal(number)
@@ -134,15 +136,14 @@ def test_nothing_runs_on_when_the_program_ends(tmp_path: Path, number: signal.Si
 
 @needs_ray
 @pytest.mark.slow
-def test_command_lines(tmp_path: Path) -> None:
-    """Labels and an arena through the programs, beside processes."""
-    import json
-
+def test_command_lines(ray_of_two: RayExecutor, tmp_path: Path) -> None:
+    """Labels and an arena through the programs, on a cluster and by processes."""
     from raccoon.data.store import PositionStore
 
     stores, figures = [], []
     for name in ("ray", "processes"):
         executor = [f"executor={name}", "executor.workers=2", "executor.progress=false"]
+        executor += [f"executor.address='{address_of(ray_of_two)}'"] if name == "ray" else []
         small = ["data.source.games=8", "data.source.shard_games=4"]
         program = ["-m", "raccoon.cli.generate", "data=gnubg0", *small, f"folder={tmp_path / name}"]
         subprocess.run([sys.executable, *program, *executor], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
@@ -162,6 +163,14 @@ def test_command_lines(tmp_path: Path) -> None:
     assert {key: value for key, value in figures[0].items() if "_per_s" not in key} == {
         key: value for key, value in figures[1].items() if "_per_s" not in key
     }
+
+
+def address_of(executor: RayExecutor) -> str:
+    """Of the Ray that ``executor`` has started: a cluster for other programs."""
+    list(executor.map(draw, {"seed": 1, "folder": "", "dies": []}, [0], "connects"))
+    import ray
+
+    return ray.get_runtime_context().gcs_address
 
 
 def awaited(path: Path) -> str:

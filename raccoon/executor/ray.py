@@ -145,7 +145,7 @@ def _connected(address: str | None, least: int) -> Any:
     with _own_signals(), one_thread():  # the processes of a Ray of one's own inherit the environment
         try:
             ray.init(**settings)
-        except (ConnectionError, OSError, ValueError, RuntimeError) as error:
+        except Exception as error:  # bare ones too, when it takes too long to start
             where = "cannot start on this machine" if address is None else f"cannot be reached at executor.address={address}"
             raise RaccoonError(f"executor=ray: Ray {where}: {' '.join(str(error).split())[:300]}") from error
     _ADDRESS[:] = [address]
