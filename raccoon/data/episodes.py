@@ -18,13 +18,15 @@ class Episodes:
 
     ``boards int8[N, 2, 25]``, the side on roll in slot 1: from one row of a game to the next the sides change. Game ``i``,
     number ``games[i]``, owns the rows ``offsets[i]:offsets[i + 1]``, of which there are at least two. Its last row is a
-    finished game, or one that the turn cap has stopped. ``turn int64[N]``: rolls before the row.
+    finished game, or one that the turn cap has stopped. ``turn int64[N]``: rolls before the row. ``values float64[N]``: where a tree
+    search chose the plays, its value of the row with the dice that were thrown (value scale, side on roll), NaN in last rows.
     """
 
     boards: Boards
     turn: NDArray[np.int64]
     games: NDArray[np.int64]
     offsets: NDArray[np.int64]
+    values: NDArray[np.float64] | None = None
 
     @property
     def rolled(self) -> NDArray[np.bool_]:

@@ -18,15 +18,15 @@ __all__ = ["FreshLoader", "ReplayLoader", "ReplayWindow"]
 
 
 class ReplayWindow:
-    """``rows ROW[<= size]`` to train on and ``held ROW[<= held_size]`` of held-out games, each the newest ones, oldest first.
+    """``rows [<= size]`` to train on and ``held [<= held_size]`` of held-out games, each the newest ones, oldest first.
 
-    28 bytes a position; ``state_dict`` holds them all.
+    ``row``: their dtype, ``ROW`` (28 bytes a position) or ``DECISION_ROW`` (123 bytes); ``state_dict`` holds them all.
     """
 
-    def __init__(self, size: int, held_size: int, holdout: float) -> None:
-        self.size, self.held_size, self.holdout = size, held_size, holdout
-        self.rows: NDArray[np.void] = np.empty(0, ROW)
-        self.held: NDArray[np.void] = np.empty(0, ROW)
+    def __init__(self, size: int, held_size: int, holdout: float, row: np.dtype[np.void] = ROW) -> None:
+        self.size, self.held_size, self.holdout, self.row = size, held_size, holdout, row
+        self.rows: NDArray[np.void] = np.empty(0, row)
+        self.held: NDArray[np.void] = np.empty(0, row)
 
     def add(self, rows: NDArray[np.void]) -> None:
         """Take in ``rows`` (games together) and let the oldest ones go."""
@@ -40,10 +40,10 @@ class ReplayWindow:
 
     def load_state_dict(self, state: dict[str, torch.Tensor]) -> None:
         """Restore what ``state_dict`` gave."""
-        self.rows, self.held = (state[name].cpu().numpy().view(ROW).copy() for name in ("rows", "held"))
+        self.rows, self.held = (state[name].cpu().numpy().view(self.row).copy() for name in ("rows", "held"))
 
     def draw(self, count: int, seed: int, epoch: int) -> NDArray[np.void]:
-        """``ROW[count]`` of ``rows`` at random: each once before any a second time."""
+        """``[count]`` of ``rows`` at random: each once before any a second time."""
         rng, left, parts = generator(seed, "replay order", epoch), count, []
         while left > 0:
             parts.append(rng.permutation(len(self.rows))[:left])

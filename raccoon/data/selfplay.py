@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from raccoon.build import build
 from raccoon.checks import number, whole
-from raccoon.contracts import Boards, Engine, RaccoonError
+from raccoon.contracts import Boards, Engine, Player, RaccoonError
 from raccoon.data.actors import Actors
 from raccoon.data.episodes import EpisodeRecorder, Episodes
 from raccoon.data.replay import FreshLoader, ReplayLoader, ReplayWindow
-from raccoon.data.rows import SELFPLAY, pack
+from raccoon.data.rows import ROW, SELFPLAY, pack
 from raccoon.data.sampler import held_out
 from raccoon.data.starts import KINDS, check_kinds, special_starts
 from raccoon.engine.net import NetEngine
@@ -61,6 +61,9 @@ class SelfPlay(pl.LightningDataModule):
     process, when the games are needed), ``actor_games`` games at a time. How many there are changes no result.
     """
 
+    decisions = False
+    row = ROW
+
     def __init__(
         self,
         games: int = 256,
@@ -93,7 +96,7 @@ class SelfPlay(pl.LightningDataModule):
         self.games, self.batches, self.batch_size = games, batches, batch_size
         self.special, self.kinds, self.holdout = special, list(kinds), holdout
         self.val_batch_size, self.concurrent, self.turn_cap, self.seed = val_batch_size, concurrent, turn_cap, seed
-        self.window = ReplayWindow(window, val_rows, holdout)
+        self.window = ReplayWindow(window, val_rows, holdout, self.row)
         self.played = 0
         self.figures: dict[str, float] = {}
         self.actors = self._actors(executor, actors, actor_games) if ahead else None
@@ -146,19 +149,27 @@ class SelfPlay(pl.LightningDataModule):
             self.actors.begin(epoch + 1, self.numbers(epoch + 1)[rank::world], self._learner())
 
     def make(self, learner: Labeller, numbers: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
-        """Play and label the games ``numbers`` (of one epoch): ``rows ROW[n]`` by game and turn; of the games ``points``, ``rolls``
+        """Play and label the games ``numbers`` (of one epoch): ``rows [n]`` by game and turn; of the games ``points``, ``rolls``
         and ``capped``; ``seconds float64[2]`` of play and of labels. The same for every split of an epoch's games."""
         engine = NetEngine(learner.best_net, device=str(learner.best_net.device))
-        player, recorder = EnginePlayer(engine), EpisodeRecorder()
+        player, recorder = self.table(engine)
         epoch, within = int(numbers[0]) // self.games, numbers % self.games
         began = time.perf_counter()
         knobs: dict[str, Any] = {"batch": self.concurrent, "turn_cap": self.turn_cap, "starts": self.starts(epoch)[within]}
         result = play_games((player, player), numbers, self.seed, observers=[recorder], **knobs)
         middle = time.perf_counter()
-        episodes = recorder.episodes()
-        rows = _packed(episodes, learner.label(episodes, engine))
+        rows = self.rows(recorder, learner, engine)
         seconds = np.array([middle - began, time.perf_counter() - middle])
         return {"rows": rows, "points": result.points, "rolls": result.rolls, "capped": result.capped, "seconds": seconds}
+
+    def table(self, engine: Engine) -> tuple[Player, EpisodeRecorder]:
+        """Who plays both sides of the games, and what watches them."""
+        return EnginePlayer(engine), EpisodeRecorder()
+
+    def rows(self, recorder: EpisodeRecorder, learner: Labeller, engine: Engine) -> NDArray[np.void]:
+        """``ROW[n]`` of the recorded games by game and turn."""
+        episodes = recorder.episodes()
+        return _packed(episodes, learner.label(episodes, engine))
 
     def numbers(self, epoch: int) -> NDArray[np.int64]:
         """``int64[games]``: the games of ``epoch``."""
@@ -200,13 +211,13 @@ def _packed(episodes: Episodes, targets: NDArray[np.float64]) -> NDArray[np.void
 
 
 def _gathered(rows: NDArray[np.void], world: int) -> NDArray[np.void]:
-    """The rows of all processes by game, the same on each."""
+    """The rows of all processes by game, the same on each; a game's rows are those of one process and stay in order."""
     if world == 1:
         return rows
     parts: list[Any] = [None] * world
     torch.distributed.all_gather_object(parts, rows)
     every = np.concatenate(parts)
-    return every[np.lexsort((every["turn"], every["game"]))]
+    return every[np.argsort(every["game"], kind="stable")]
 
 
 def _figures(made: Mapping[str, NDArray[Any]]) -> dict[str, float]:

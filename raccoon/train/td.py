@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor
 
 from raccoon.checks import number, whole
 from raccoon.contracts import Engine, RaccoonError
 from raccoon.data.episodes import Episodes
 from raccoon.model.network import RaccoonNet
 from raccoon.search.expectimax import Tree
-from raccoon.train.distill import Distillation
+from raccoon.train.selftaught import SelfTaught
 from raccoon.train.td_targets import backups, lambda_returns, outcomes
 
 __all__ = ["TARGETS", "TemporalDifference"]
@@ -21,7 +20,7 @@ __all__ = ["TARGETS", "TemporalDifference"]
 TARGETS = ("sampled", "exact")
 
 
-class TemporalDifference(Distillation):
+class TemporalDifference(SelfTaught):
     """Trains ``net`` on the games that ``data=selfplay`` plays with ``best_net``, which also values the states: the averaged
     weights (``ema_decay``) are the target network.
 
@@ -32,8 +31,6 @@ class TemporalDifference(Distillation):
     ``val/mse`` is the mean squared TD error there and not comparable between runs. Without the callback ``pr`` the last epoch
     is exported. Raises RaccoonError naming the key of a bad setting.
     """
-
-    monitor_without_pr: str | None = None
 
     def __init__(
         self,
@@ -63,11 +60,3 @@ class TemporalDifference(Distillation):
         backed_up = np.zeros_like(values)
         backed_up[rolled] = backups(episodes.boards[rolled], Tree(engine, prune=self.prune, shortlist=self.shortlist))
         return lambda_returns(values, episodes.offsets, self.lam, backed_up)
-
-    def training_step(self, batch: tuple[Tensor, Tensor], batch_idx: int) -> Tensor:
-        """Loss of one batch; with the last one of an epoch, what its games were like."""
-        loss = super().training_step(batch, batch_idx)
-        if self.trainer.is_last_batch:
-            figures = getattr(getattr(self.trainer, "datamodule", None), "figures", {})
-            self.log_dict(figures, on_step=False, on_epoch=True, batch_size=1, sync_dist=True)
-        return loss
