@@ -188,6 +188,15 @@ def test_the_table_of_groups_is_the_catalogue() -> None:
     assert shown == {group: names for group, names in own.items() if names}
 
 
+def test_the_table_of_experiments_is_the_folder() -> None:
+    table = (DOCS / "experiments.md").read_text(encoding="utf-8").split("## All of them")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| `(\w+)` \|(.+)\|$", table, re.MULTILINE)
+    assert sorted(name for name, _ in rows) == sorted(path.stem for path in (ROOT / "conf" / "experiment").glob("*.yaml"))
+    cells = {name: [cell.strip() for cell in row.split("|")] for name, row in rows}
+    assert {name: len(row) for name, row in cells.items() if len(row) != 5} == {}
+    assert [name for name, (question, judged, cost, _, measured) in cells.items() if not (question and judged and cost and measured)] == []
+
+
 def test_the_fixture_is_shown_as_it_is() -> None:
     shown = {block.name: block.text for block in FILES if block.page == "docs/extending/README.md"}
     shipped = {str(path.relative_to(FIXTURE)): path for path in FIXTURE.rglob("*") if path.suffix in (".py", ".toml", ".yaml")}
