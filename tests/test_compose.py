@@ -44,8 +44,10 @@ def overrides(tiny_checkpoint: Path, tmp_path: Path) -> Callable[[str, str], lis
     """What must be said on the command line for options that have no default of their own."""
     extra = {
         ("data", "folders"): [f"data.folders=[{tmp_path}]"],
+        ("data", "policy_stored"): [f"data.source.positions.folder={tmp_path}"],
         ("data", "relabel"): [f"data.source.folder={tmp_path}"],
         ("data", "wildbg"): [f"data.source.files=[{tmp_path / 'a.csv'}]"],
+        ("trainer", "pretrain"): [f"data.source.files=[{tmp_path / 'a.csv'}]"],
         ("engine", "net"): [f"player.engine.path={tiny_checkpoint}"],
         ("engine", "composite"): [f"player.engine.rest.path={tiny_checkpoint}"],
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -63,14 +64,16 @@ class Decisions:
             raise RaccoonError(f"data.source.positions: makes {plan.format}; name a source of labelled positions")
         settings = {"top": self.top, "temperature": self.temperature, "seed": self.seed}
         identity = {"kind": "decisions", "positions": plan.identity, "teacher": identity_of(self.teacher), **settings}
-        job = {"shard": plan.shard, "positions": plan.job, "teacher": self.teacher, **settings}
+        shard = f"{plan.shard.__module__}:{plan.shard.__qualname__}"  # a job is plain data
+        job = {"shard": shard, "positions": plan.job, "teacher": self.teacher, **settings}
         about = {**plan.about, "policy_teacher": self.teacher}
         return Plan(identity, decisions_shard, job, plan.count, f"decisions {self.name}", about, DECISIONS)
 
 
 def decisions_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     """``{"rows": DECISION_ROW[n]}``: shard ``index`` of the positions with a decision each. Pure in (job, index)."""
-    rows = np.asarray(job["shard"](job["positions"], index)["rows"])
+    module, name = job["shard"].split(":")
+    rows = np.asarray(getattr(importlib.import_module(module), name)(job["positions"], index)["rows"])
     player: Player = shared(job["teacher"], "data.source.teacher")
     parts = [
         decide(rows[start : start + _AT_ONCE], player, job["top"], job["temperature"], job["seed"])

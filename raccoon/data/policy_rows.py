@@ -110,9 +110,11 @@ def unpack_policies(rows: NDArray[np.void]) -> PolicyBatch:
         raise RaccoonError(f"decisions: {error}; the data was changed after it was written, generate it again") from error
     ids, shares = rows["ids"].astype(np.int64), rows["shares"].astype(np.float32)
     illegal = (shares > 0) & ~np.take_along_axis(legal, np.minimum(ids, N_ACTIONS - 1), axis=1)
-    if illegal.any():
-        raise RaccoonError(f"decisions: row {int(np.argmax(illegal.any(axis=1)))} has a share on an illegal action; generate them again")
-    shares /= shares.sum(axis=1, keepdims=True)
+    total = shares.sum(axis=1, keepdims=True)
+    broken = illegal.any(axis=1) | (total[:, 0] == 0)
+    if broken.any():
+        raise RaccoonError(f"decisions: row {int(np.argmax(broken))} has no share, or one on an illegal action; generate them again")
+    shares /= total
     parts = (boards, dice, mid, ids, shares, legal)
     return PolicyBatch(*(torch.from_numpy(part) for part in parts))
 

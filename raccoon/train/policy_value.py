@@ -69,6 +69,7 @@ class PolicyValue(Distillation):
         if train == "policy":
             self.net.requires_grad_(False)
         cast(torch.nn.Module, self.net.policy).requires_grad_(policy_weight > 0)
+        self.train()  # Lightning keeps the modes that it finds
         self._policy_sum: Tensor = torch.zeros(())
         self._policy_sums: Tensor = torch.zeros(len(_SUMS), dtype=torch.float64)
 

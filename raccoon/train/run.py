@@ -186,6 +186,7 @@ def quiet_trainer() -> Iterator[None]:
             r".*does not have many workers.*",  # the loader prefetches by thread; decoding releases the GIL
             r".*(is smaller than the logging interval).*",  # small sets
             r".*Total length of .* across ranks is zero.*",  # refused with a better message
+            r".*module\(s\) in eval mode at the start of training.*",  # what is frozen stays as it is
             r".*GPU available but not used.*",  # runtime=cpu says so
             r".*Experiment logs directory .* exists and is not empty.*",
         ):

@@ -109,6 +109,12 @@ def model_node(head: str = "outcomes6", policy: bool = False) -> dict[str, Any]:
 
 
 @pytest.fixture
+def make_node() -> Callable[..., dict[str, Any]]:
+    """The node of a tiny network."""
+    return model_node
+
+
+@pytest.fixture
 def make_net():
     def make(head: str = "outcomes6", policy: bool = False, seed: int = 1) -> RaccoonNet:
         return build_net(model_node(head, policy), Encoder(), seed=seed)

@@ -1,0 +1,144 @@
+"""Sets of decisions: what a row holds, how a set is made, finished and refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from raccoon.contracts import RaccoonError
+from raccoon.data.decisions import Decisions
+from raccoon.data.loader import unpacked
+from raccoon.data.policy_rows import DECISION_ROW, KEPT, POLICY_ROW, JointBatch, pack_policies, unpack_policies
+from raccoon.data.store import DECISIONS, PositionStore
+from raccoon.data.writer import fill
+from raccoon.engine.gnubg import GnubgEngine
+from raccoon.env.board import START
+from raccoon.env.half_moves import apply_actions, legal_mask
+from raccoon.env.movegen import enumerate_turns
+from raccoon.executor import ProcessExecutor
+from raccoon.search import child_values
+
+GNUBG = {"_target_": "raccoon.engine.gnubg.GnubgEngine", "ply": 0}
+PLAYER = {"_target_": "raccoon.play.player.EnginePlayer", "engine": GNUBG}
+
+
+def stored(folder: Path) -> dict[str, Any]:
+    return {"_target_": "raccoon.data.stored.Stored", "folder": str(folder)}
+
+
+@pytest.fixture(scope="module")
+def decided(small: PositionStore, tmp_path_factory: pytest.TempPathFactory, inline: ProcessExecutor) -> PositionStore:
+    folder = tmp_path_factory.mktemp("decided") / "set"
+    return fill(Decisions(stored(small.folder), PLAYER).plan(), folder, inline)
+
+
+def test_a_row_comes_back_with_its_largest_shares() -> None:
+    rng = np.random.default_rng(3)
+    boards, dice = np.repeat(START[None], 2, axis=0), np.array([[3, 1], [5, 5]])
+    legal = [np.flatnonzero(row) for row in legal_mask(boards, dice)]
+    shares = [rng.random(len(ids)) for ids in legal]
+    offsets = np.append(0, np.cumsum([len(ids) for ids in legal]))
+    rows = pack_policies(boards, dice, None, np.array([7, 9]), offsets, np.concatenate(legal), np.concatenate(shares))
+    assert rows.dtype == POLICY_ROW
+    batch = unpack_policies(rows)
+    assert torch.equal(batch.boards, torch.from_numpy(boards))
+    assert batch.dice.tolist() == dice.tolist()
+    assert not batch.mid.any()
+    for n, (ids, wanted) in enumerate(zip(legal, shares, strict=True)):
+        best = np.argsort(-wanted)[:KEPT]
+        dense, expected = np.zeros(1352), np.zeros(1352)
+        np.add.at(dense, batch.ids[n].numpy(), batch.shares[n].numpy())
+        expected[ids[best]] = wanted[best] / wanted[best].sum()
+        np.testing.assert_allclose(dense, expected, atol=2e-5)
+
+
+@pytest.mark.parametrize(("ids", "shares"), [([0], [0.0]), ([0], [-1.0]), ([0], [np.nan]), ([1352], [1.0]), ([], [])])
+def test_bad_targets_are_refused(ids: list[int], shares: list[float]) -> None:
+    with pytest.raises(RaccoonError, match="policy target of row 0"):
+        pack_policies(START[None], np.array([[3, 1]]), None, np.zeros(1), np.array([0, len(ids)]), ids, shares)
+
+
+def test_a_share_on_an_illegal_action_is_refused() -> None:
+    rows = pack_policies(START[None], np.array([[3, 1]]), None, np.zeros(1), np.array([0, 1]), [0], [1.0])
+    with pytest.raises(RaccoonError, match="illegal action"):
+        unpack_policies(rows)
+
+
+def test_the_likeliest_play_is_the_teachers_best(decided: PositionStore) -> None:
+    rows = np.concatenate([decided.shard(i) for i in range(3)])
+    assert rows.dtype == DECISION_ROW
+    assert decided.meta["format"] == DECISIONS
+    batch = unpack_policies(rows[(rows["mid"] == 0) & (rows["dice"][:, 0] != rows["dice"][:, 1])][:200])
+    boards, dice = batch.boards.numpy(), batch.dice.numpy()
+    turns = enumerate_turns(boards, dice)
+    values = child_values(turns, GnubgEngine(ply=0)).values
+    best = np.maximum.reduceat(values, turns.offsets[:-1])
+    picked = batch.ids.gather(1, batch.shares.argmax(dim=1, keepdim=True))[:, 0].numpy()
+    after, again = apply_actions(boards, dice, picked)
+    assert not again.any()
+    rows_of = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
+    played = (turns.children == after[rows_of]).all(axis=(1, 2))
+    np.testing.assert_array_equal(values[played], best)
+
+
+def test_labels_belong_to_the_first_halves(small: PositionStore, decided: PositionStore) -> None:
+    rows = decided.shard(0)
+    batch = unpacked(rows)
+    assert isinstance(batch, JointBatch)
+    boards, probs6 = unpacked(small.shard(0))[:2]
+    assert torch.equal(batch.boards, boards)
+    torch.testing.assert_close(batch.probs6, probs6, rtol=0, atol=0)
+    second = batch.policy.mid
+    assert 0.05 < second.float().mean() < 0.17  # a sixth of the rolls are doubles, most of which go on
+    assert (batch.policy.legal[second].sum(dim=1) > 1).all()
+
+
+def test_shards_do_not_depend_on_how_they_are_run(small: PositionStore, decided: PositionStore, tmp_path: Path, inline) -> None:
+    plan = Decisions(stored(small.folder), PLAYER).plan()
+    few = Decisions({**stored(small.folder), "shards": 2}, PLAYER).plan()
+    folder = tmp_path / "set"
+    fill(few, folder, inline)
+    again = plan.shard(plan.job, 1)["rows"]
+    assert np.array_equal(again, decided.shard(1))
+    assert np.array_equal(PositionStore.open(folder).shard(1), decided.shard(1))
+
+
+def test_a_player_without_a_search_gives_the_play_it_chooses(small: PositionStore) -> None:
+    class Last:
+        name = "last"
+
+        def choose(self, turns):
+            return np.diff(turns.offsets) - 1
+
+    from raccoon.data.decisions import decide
+
+    rows = decide(small.shard(0)[:64], Last(), 6, 0.02, 1)  # type: ignore[arg-type]
+    batch = unpack_policies(rows)
+    simple = (~batch.mid & (batch.dice[:, 0] != batch.dice[:, 1])).numpy()
+    assert (batch.shares[torch.from_numpy(simple)].max(dim=1).values == 1).all()
+    turns = enumerate_turns(batch.boards.numpy()[simple], batch.dice.numpy()[simple])
+    after, _ = apply_actions(turns.boards, turns.dice, batch.ids[torch.from_numpy(simple)][:, 0].numpy())
+    np.testing.assert_array_equal(after, turns.children[turns.offsets[1:] - 1])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"top": 0}, r"data\.source\.top=0"),
+        ({"temperature": 0.0}, r"data\.source\.temperature=0"),
+        ({"teacher": {}}, r"data\.source\.teacher"),
+        ({"positions": {}}, r"data\.source\.positions"),
+    ],
+)
+def test_bad_settings_are_named(small: PositionStore, settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(RaccoonError, match=message):
+        Decisions(**{"positions": stored(small.folder), "teacher": PLAYER, **settings})
+
+
+def test_decisions_are_no_positions(decided: PositionStore) -> None:
+    with pytest.raises(RaccoonError, match="raccoon-decisions"):
+        Decisions(stored(decided.folder), PLAYER).plan()

@@ -1,0 +1,194 @@
+"""``trainer=policy``: what a run leaves and refuses, what is frozen, exact resuming; ``trainer=pretrain`` on a small CSV."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from raccoon import artifact
+from raccoon.contracts import RaccoonError
+from raccoon.data.decisions import Decisions
+from raccoon.data.writer import fill
+from raccoon.engine.net import NetEngine
+from raccoon.engine.outcomes import five_from_six
+from raccoon.env.codec import position_id
+from raccoon.env.encoder import Encoder
+from raccoon.executor import ProcessExecutor
+from raccoon.model import build_net
+from raccoon.runs import Run
+from raccoon.train.checkpoints import peek
+from raccoon.train.policy_value import PolicyValue
+from raccoon.train.run import train
+
+TEACHER = {
+    "_target_": "raccoon.play.player.EnginePlayer",
+    "engine": {"_target_": "raccoon.engine.gnubg.GnubgEngine", "ply": 0},
+}
+
+
+@pytest.fixture(scope="session")
+def decisions_folder(store_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The positions of ``store_folder`` with decisions by GNUBG's network."""
+    folder = tmp_path_factory.mktemp("decisions") / "set"
+    positions = {"_target_": "raccoon.data.stored.Stored", "folder": str(store_folder)}
+    fill(Decisions(positions, TEACHER).plan(), folder, ProcessExecutor(workers=0, progress=False))
+    return folder
+
+
+@pytest.fixture
+def make_policy(
+    make_config: Callable[..., dict[str, Any]], make_node: Callable[..., dict[str, Any]], decisions_folder: Path
+) -> Callable[..., dict[str, Any]]:
+    """A resolved config of a few seconds; keyword arguments change its trainer node."""
+
+    def make(head: str = "outcomes6", **trainer: Any) -> dict[str, Any]:
+        config = make_config(head, **{"max_epochs": 2, **trainer})
+        config["trainer"]["_target_"] = "raccoon.train.policy_value.PolicyValue"
+        config["model"] = make_node(head, policy=True)
+        config["data"] = {**config["data"], "folders": [str(decisions_folder)]}
+        return config
+
+    return make
+
+
+def run_in(folder: Path, config: dict[str, Any], resumed: bool = False) -> Path:
+    folder.mkdir(exist_ok=True, parents=True)
+    return train(config, Run(folder, "train", resumed, config))
+
+
+def assert_same_end(one: Path, other: Path) -> None:
+    """Bit for bit: weights, average, optimiser, schedule."""
+    a, b = peek(one / "last.ckpt"), peek(other / "last.ckpt")
+    for part in ("state_dict", "ema", "optimizer_states", "lr_schedulers", "ema_updates", "global_step"):
+        torch.testing.assert_close(a[part], b[part], rtol=0, atol=0)
+
+
+def test_both_heads_learn(make_policy, tmp_path):
+    table = json.loads(run_in(tmp_path / "run", make_policy(max_epochs=6)).read_text())["tables"]["epochs"]
+    assert {"train/loss", "train/policy_loss", "val/mse", "val/policy_ce", "val/policy_top1"} <= set(table[-1])
+    for name in ("val/mse", "val/policy_ce", "train/policy_loss"):
+        assert table[-1][name] < table[0][name]
+    assert table[-1]["val/policy_top1"] > table[0]["val/policy_top1"]
+    assert NetEngine.load(tmp_path / "run" / "net.pt").has_policy
+
+
+@pytest.mark.parametrize("head", ["outcomes6", "scalar"])
+def test_a_policy_head_is_added_to_a_trained_network_and_nothing_else_moves(make_policy, make_net, tmp_path, head):
+    start = make_net(head, policy=False, seed=9)
+    artifact.save(tmp_path / "start.pt", start, {})
+    config = make_policy(head, train="policy", value_weight=0.0, weight_decay=0.1) | {"init": str(tmp_path / "start.pt")}
+    report = json.loads(run_in(tmp_path / "run", config).read_text())
+    net = artifact.load(tmp_path / "run" / "net.pt")[0].state_dict()
+    for key, value in start.state_dict().items():
+        assert torch.equal(net[key], value), key
+    fresh = build_net(config["model"], Encoder(), seed=1).state_dict()
+    assert not torch.equal(net["policy.output.weight"], fresh["policy.output.weight"])
+    epochs = report["tables"]["epochs"]
+    best = min(epochs, key=lambda row: row["val/policy_ce"])
+    assert report["figures"]["epoch exported"]["value"] == best["epoch"]
+    assert epochs[0]["val/mse"] == epochs[1]["val/mse"]
+
+
+def test_another_network_is_no_start(make_policy, make_net, tmp_path):
+    artifact.save(tmp_path / "start.pt", make_net("scalar", policy=False), {})
+    with pytest.raises(RaccoonError, match=r"init=.*another architecture"):
+        run_in(tmp_path / "run", make_policy() | {"init": str(tmp_path / "start.pt")})
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"train": "value"}, r"trainer\.train='value'"),
+        ({"train": "policy"}, r"trainer\.train=policy.*value_weight=0"),
+        ({"policy_weight": 0, "value_weight": 0}, r"trainer\.policy_weight, trainer\.value_weight"),
+        ({"policy_weight": -1}, r"trainer\.policy_weight=-1"),
+        ({"value_weight": -1}, r"trainer\.value_weight=-1"),
+        ({"weight_decay": -1}, r"trainer\.weight_decay=-1"),
+        ({"lr": 0.0}, r"trainer\.lr="),
+    ],
+)
+def test_bad_settings_are_named(make_net, settings, message):
+    with pytest.raises(RaccoonError, match=message):
+        PolicyValue(make_net(policy=True), **settings)
+
+
+def test_a_network_without_a_policy_head_is_refused(make_net):
+    with pytest.raises(RaccoonError, match=r"model\.policy=false"):
+        PolicyValue(make_net(policy=False))
+
+
+def test_weights_decay_and_biases_do_not(make_net):
+    module = PolicyValue(make_net(policy=True), weight_decay=0.5)
+    decay, none = module.optimizer().param_groups
+    assert (decay["weight_decay"], none["weight_decay"]) == (0.5, 0.0)
+    assert {parameter.ndim for parameter in decay["params"]} == {2, 4}
+    assert {parameter.ndim for parameter in none["params"]} == {1}
+    assert len(decay["params"]) + len(none["params"]) == len(list(module.net.parameters()))
+
+
+def test_data_and_trainer_must_suit_each_other(make_policy, make_config, tmp_path):
+    deciding, plain = make_policy(), make_config()
+    with pytest.raises(RaccoonError, match="data=policy"):
+        run_in(tmp_path / "a", {**deciding, "data": plain["data"]})
+    with pytest.raises(RaccoonError, match="trainer=policy"):
+        run_in(tmp_path / "b", {**plain, "data": deciding["data"]})
+    mixed = {**deciding["data"], "folders": [*deciding["data"]["folders"], *plain["data"]["folders"]]}
+    with pytest.raises(RaccoonError, match="sets of one kind"):
+        run_in(tmp_path / "c", {**deciding, "data": mixed})
+
+
+def test_a_cut_run_continues_to_the_same_end(make_policy, tmp_path, monkeypatch):
+    config = make_policy(checkpoint_minutes=1e-6, weight_decay=0.01)
+    run_in(tmp_path / "whole", config)
+    original = PolicyValue.training_step
+
+    def cut(self: PolicyValue, batch: Any, batch_idx: int) -> Any:
+        if self.trainer.global_step >= 15:
+            raise OSError("power cut")
+        return original(self, batch, batch_idx)
+
+    monkeypatch.setattr(PolicyValue, "training_step", cut)
+    with pytest.raises(OSError, match="power cut"):
+        run_in(tmp_path / "cut", config)
+    monkeypatch.setattr(PolicyValue, "training_step", original)
+    run_in(tmp_path / "cut", config, resumed=True)
+    assert_same_end(tmp_path / "whole", tmp_path / "cut")
+
+
+@pytest.mark.slow
+def test_kill_9_and_the_same_command_again_equal_an_uninterrupted_run(make_policy, killed_and_whole, tmp_path):
+    cut, whole = killed_and_whole(make_policy(max_epochs=12), tmp_path)
+    assert_same_end(whole, cut)
+
+
+@pytest.fixture
+def pretraining(make_config: Callable[..., dict[str, Any]], positions: tuple[torch.Tensor, torch.Tensor], tmp_path: Path) -> dict[str, Any]:
+    """A config of a few seconds as ``trainer=pretrain`` makes it, on a CSV as wildbg writes it."""
+    boards, nested = positions[0].numpy(), five_from_six(positions[1].double().numpy())
+    with (tmp_path / "walks.csv").open("w", newline="") as handle:
+        writer = csv.writer(handle)
+        writer.writerow(["position_id", "win", "win_g", "win_bg", "lose_g", "lose_bg"])
+        writer.writerows([position_id(board), *numbers] for board, numbers in zip(boards, nested.round(6), strict=True))
+    config = make_config(warmup_steps=4)
+    source = {"_target_": "raccoon.data.wildbg.WildbgImport", "files": str(tmp_path / "walks.csv"), "check": False}
+    data = {"_recursive_": False, "source": source, "folders": None, "data_dir": str(tmp_path / "data"), "executor": config["executor"]}
+    config["data"] = {**config["data"], **data}
+    return config
+
+
+def test_a_network_starts_from_a_csv(pretraining, tmp_path):
+    table = json.loads(run_in(tmp_path / "run", pretraining).read_text())["tables"]["epochs"]
+    assert table[-1]["val/ce"] < table[0]["val/ce"]
+    assert table[-1]["val/r2"] > 0.3
+
+
+@pytest.mark.slow
+def test_kill_9_in_a_supervised_start(pretraining, killed_and_whole, tmp_path):
+    cut, whole = killed_and_whole(pretraining, tmp_path)
+    assert_same_end(whole, cut)
