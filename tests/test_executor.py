@@ -230,3 +230,18 @@ def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
     while Path(f"/proc/{worker}").exists() and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not Path(f"/proc/{worker}").exists()
+
+
+def test_kept_workers_are_the_same_processes_and_are_replaced_when_one_dies(tmp_path: Path) -> None:
+    workers = ProcessExecutor(0).open(1)
+    try:
+        first, second = (workers.start(threads, {}, [0]) for _ in range(2))
+        pids = {result["pid"] for lot in (second, first) for _, result in lot}
+        assert len(pids) == 1
+        lots = [workers.start(dies_once, {"folder": str(tmp_path), "dies": [1]}, [0, 1]), workers.start(threads, {}, [7])]
+        assert dict(lots[0]) == {0: {"index": 0}, 1: {"index": 1}}
+        assert [index for index, _ in lots[1]] == [7]
+        (after,) = [result["pid"] for _, result in workers.start(threads, {}, [0])]
+        assert after not in pids
+    finally:
+        workers.close()

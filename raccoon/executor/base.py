@@ -40,7 +40,7 @@ class Workers(Protocol):
 
 
 @runtime_checkable
-class KeepsWorkers(Protocol):
+class KeepsWorkers(Executor, Protocol):
     """An ``Executor`` whose workers can be kept, for work that comes in many small lots beside something else."""
 
     def open(self, workers: int | None = None) -> Workers:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from raccoon.contracts import Evaluator, Figure, Report
-from raccoon.executor import ProcessExecutor, run_shards
+from raccoon.executor import KeepsWorkers, ProcessExecutor, run_shards
 from raccoon.rng import generator
 from raccoon.testing.subjects import expect, subject
 
@@ -72,7 +72,10 @@ def _check_report(report: Any) -> None:
 
 
 def check_executor(executor: Any, folder: Path) -> None:
-    """Check an ``Executor`` (object or config node): each shard once, its own result, errors passed on; works in ``folder``."""
+    """Check an ``Executor`` (object or config node): each shard once, its own result, errors passed on; works in ``folder``.
+
+    One that keeps workers: several lots of shards at a time.
+    """
     executor = subject(executor)
     job = {"seed": 3}
     found = dict(executor.map(_draw, job, [4, 1, 2], "check"))
@@ -84,11 +87,29 @@ def check_executor(executor: Any, folder: Path) -> None:
         np.array_equal(np.stack([r["x"] for r in whole]), np.stack([_draw(job, i)["x"] for i in range(5)])), "run_shards mixes up shards"
     )
     expect(list(executor.map(_draw, job, [], "check")) == [], "no indices, no results")
+    if isinstance(executor, KeepsWorkers):
+        _check_kept(executor)
     try:
         list(executor.map(_fail, job, [0], "check"))
     except ArithmeticError:
         return
     raise AssertionError("an error in a shard must reach the caller")
+
+
+def _check_kept(executor: KeepsWorkers) -> None:
+    """Lots that are under way together, asked for in another order than they were started, and more after those."""
+    workers = executor.open()
+    try:
+        for seeds in ((1, 2), (3, 4)):
+            lots = {seed: workers.start(_draw, {"seed": seed}, [0, 5]) for seed in seeds}
+            for seed, lot in reversed(lots.items()):
+                found = dict(lot)
+                expect(set(found) == {0, 5}, "every lot must have each of its shards exactly once")
+                for index, result in found.items():
+                    expect(np.array_equal(result["x"], _draw({"seed": seed}, index)["x"]), f"shard {index} of one lot has another's result")
+    finally:
+        workers.close()
+        workers.close()
 
 
 def _draw(job: Mapping[str, Any], index: int) -> dict[str, Any]:
