@@ -20,7 +20,7 @@ def _job(config: dict[str, Any], run: Run) -> None:
 
     node = (section(config, "data") or {}).get("source")
     if not node:
-        raise RaccoonError("data.source: nothing to generate; choose data=demo, gnubg0, gnubg1, relabel or wildbg")
+        raise RaccoonError("data.source: nothing to generate; choose data=demo, gnubg0, gnubg1, policy, relabel or wildbg")
     executor = build(section(config, "executor"), "executor")
     source = build(node, "data.source")
     start = time.monotonic()
