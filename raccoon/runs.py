@@ -1,6 +1,6 @@
 """Run folders: one run, one folder, never overwritten; an interrupted run continues in its own.
 
-A folder holds ``config.yaml`` (enough to repeat the run), ``run.log`` and ``status.json``:
+A folder holds ``config.yaml`` (enough to repeat the run), ``provenance.json``, ``run.log`` and ``status.json``:
 ``{state: running | done | failed, kind, fingerprint, started, pid, host}``. While a process works in it, it holds a
 lock that dies with the process.
 """
@@ -22,6 +22,7 @@ from typing import IO, Any
 
 from omegaconf import DictConfig, OmegaConf
 
+from raccoon import provenance
 from raccoon.contracts import RaccoonError
 from raccoon.executor import fingerprint
 from raccoon.files import read_json, write_json, write_text
@@ -172,6 +173,7 @@ def _begin(run: Run, cfg: DictConfig, mark: str) -> dict[str, Any]:
         log.info("run folder: %s", run.dir)
     if not (run.dir / "config.yaml").exists():
         write_text(run.dir / "config.yaml", _config_text(cfg, run.kind))
+    provenance.record(run.dir)
     return status
 
 

@@ -15,10 +15,30 @@ __all__ = ["main"]
 
 def _job(config: dict[str, Any], run: Run) -> None:
     from raccoon.build import build
-    from raccoon.eval import report
 
     executor = build(section(config, "executor"), "executor")
     evaluator = build(section(config, "evaluator"), "evaluator", executor=executor)
+    if not config.get("logger"):
+        _measure(config, run, evaluator)
+        return
+    from raccoon import provenance
+    from raccoon.eval.wandb_report import log_report
+    from raccoon.train.loggers import begin, build_loggers, finish
+
+    failed = True
+    try:
+        loggers = build_loggers(config["logger"])
+        begin(loggers, config, provenance.record(run.dir))
+        _measure(config, run, evaluator)
+        log_report(loggers, run.dir)
+        failed = False
+    finally:
+        finish(failed)
+
+
+def _measure(config: dict[str, Any], run: Run, evaluator: Any) -> None:
+    from raccoon.eval import report
+
     result = evaluator.run(section(config, "player"), config.get("opponent"), run.dir, config["seed"])
     report.write(result, run.dir)
     report.show(result)

@@ -19,7 +19,7 @@ __all__ = ["PLOTS", "build_evaluators", "export", "finish", "player_node"]
 
 log = logging.getLogger(__name__)
 _CURVES = (("train/loss", "training loss"), ("val/ce", "cross-entropy above entropy (nats)"), ("val/mse", "MSE (points squared)"))
-_CURVES += (("val/r2", "R2 of equity"), ("val/pr", "PR on the benchmark"))
+_CURVES += (("val/r2", "R2 of equity"), ("val/pr", "PR on the benchmark"), ("val/vr_ppg", "points per game, luck taken out"))
 _CURVES += (("val/policy_ce", "policy: nats above entropy"), ("val/policy_top1", "policy: first choice is the target's"))
 
 

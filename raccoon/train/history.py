@@ -15,7 +15,7 @@ from raccoon.files import write_csv
 __all__ = ["History"]
 
 log = logging.getLogger(__name__)
-_SHOWN = (("train/loss", "loss"), ("val/r2", "R2"), ("val/mse", "MSE"), ("val/ce", "CE"), ("val/pr", "PR"))
+_SHOWN = (("train/loss", "loss"), ("val/r2", "R2"), ("val/mse", "MSE"), ("val/ce", "CE"), ("val/pr", "PR"), ("val/vr_ppg", "VR ppg"))
 _SHOWN += (("val/policy_ce", "policy CE"), ("val/policy_top1", "policy top 1"))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +13,10 @@ from raccoon.contracts import RaccoonError
 if TYPE_CHECKING:
     from lightning.pytorch.loggers import Logger
 
-__all__ = ["csv_logger", "finish", "run_ids", "tensorboard_logger", "wandb_logger"]
+__all__ = ["begin", "build_loggers", "csv_logger", "finish", "run_ids", "tensorboard_logger", "wandb_logger"]
 
 log = logging.getLogger(__name__)
+_WANDB = "WandbLogger"
 
 
 def csv_logger(save_dir: str, name: str = "csv") -> Logger:
@@ -50,14 +51,15 @@ def wandb_logger(
     """
     try:
         import wandb  # noqa: F401
-        from lightning.pytorch.loggers import WandbLogger
     except ModuleNotFoundError as error:
         raise RaccoonError("logger=wandb: install the wandb extra (pip install -e '.[wandb]')") from error
+    from raccoon.train.wandb_run import EpochWandbLogger
+
     offline = not os.environ.get("WANDB_API_KEY") if offline is None else offline
     if offline:
         log.info("wandb: offline (no WANDB_API_KEY); `wandb sync` uploads %s later", Path(save_dir) / "wandb")
     chosen = _sweep_name() if group is None else group
-    return WandbLogger(
+    return EpochWandbLogger(
         name=name, save_dir=save_dir, project=project, offline=offline, id=id, group=chosen, resume="allow", settings=_quiet_settings()
     )
 
@@ -77,15 +79,45 @@ def _sweep_name() -> str | None:
     return "/".join(Path(HydraConfig.get().sweep.dir).parts[-2:])
 
 
+def build_loggers(nodes: Mapping[str, Any] | None, ids: Mapping[str, str] | None = None) -> list[Logger]:
+    """The loggers of a config section; ``ids`` are those of ``run_ids`` where an earlier run is continued. Raises RaccoonError."""
+    from raccoon.build import build
+
+    built = []
+    for name, node in (nodes or {}).items():
+        if not node:
+            continue
+        if not isinstance(node, Mapping):
+            raise RaccoonError(f"logger.{name}={node!r}: a logger file has one name and a node with _target_ below it")
+        continued = str(node.get("_target_", "")).endswith("wandb_logger") and _WANDB in (ids or {})
+        built.append(build(node, f"logger.{name}", **({"id": (ids or {})[_WANDB]} if continued else {})))
+    return built
+
+
+def begin(loggers: Iterable[Logger], config: Mapping[str, Any], provenance: Mapping[str, Any]) -> None:
+    """Tell the loggers that keep such things (wandb) the resolved config and where code and data come from."""
+    for logger in loggers:
+        if callable(told := getattr(logger, "begin", None)):
+            told(config, provenance)
+
+
 def run_ids(loggers: Iterable[Logger]) -> dict[str, str]:
     """The run id of each logger that has one worth continuing (wandb), by class name: kept in every checkpoint."""
-    return {type(logger).__name__: str(logger.version) for logger in loggers if type(logger).__name__ == "WandbLogger" and logger.version}
+    found = [str(logger.version) for logger in loggers if _is_wandb(logger) and logger.version]
+    return {_WANDB: found[-1]} if found else {}
 
 
-def finish() -> None:
-    """Close an open wandb run, so that the next job of a multirun starts its own. Does nothing where wandb was not used."""
+def _is_wandb(logger: Logger) -> bool:
+    return any(kind.__name__ == _WANDB for kind in type(logger).__mro__)
+
+
+def finish(failed: bool = False) -> None:
+    """Close an open wandb run, so that the next job of a multirun starts its own. Does nothing where wandb was not used.
+
+    ``failed``: the run is marked so.
+    """
     import sys
 
     wandb = sys.modules.get("wandb")
     if wandb is not None and wandb.run is not None:
-        wandb.finish()
+        wandb.finish(exit_code=int(failed))

@@ -21,13 +21,15 @@ from raccoon import artifact
 from raccoon.build import build
 from raccoon.contracts import RaccoonError
 from raccoon.env.encoder import Encoder
+from raccoon.eval.wandb_report import log_report
 from raccoon.model import RaccoonNet, build_net
 from raccoon.rng import torch_seed
 from raccoon.runs import Run
 from raccoon.train import final
 from raccoon.train.checkpoints import AtomicCheckpointIO, checkpoint_callbacks, peek, resume_path
 from raccoon.train.history import History
-from raccoon.train.loggers import finish, run_ids
+from raccoon.train.loggers import build_loggers, finish, run_ids
+from raccoon.train.tracking import Tracking
 
 __all__ = ["quiet_trainer", "train"]
 
@@ -53,15 +55,20 @@ def train(cfg: Mapping[str, Any], run: Run) -> Path:
     parameters = sum(parameter.numel() for parameter in net.parameters())
     log.info("%s parameters, %s, arm %s", f"{parameters:,}", encoder.describe(), getattr(module, "arm", "-"))
     history = History(run.dir)
-    with quiet_trainer():
-        try:
+    failed = True
+    try:
+        with quiet_trainer():
             trainer = _trainer(cfg, run, module, history)
             trainer.fit(module, datamodule=data, ckpt_path=_continue_from(run), weights_only=True)
             if trainer.interrupted:
                 raise KeyboardInterrupt
-        finally:
-            finish()
-    return final.finish(cfg, run, module, history.rows, evaluators)
+        report = final.finish(cfg, run, module, history.rows, evaluators)
+        if trainer.is_global_zero:
+            log_report(trainer.loggers, run.dir)
+        failed = False
+    finally:
+        finish(failed)
+    return report
 
 
 def _check_pair(module: Any, data: Any) -> None:
@@ -70,18 +77,16 @@ def _check_pair(module: Any, data: Any) -> None:
         raise RaccoonError("data.holdout=0: the best epoch is chosen on held-out games; give a share above 0")
     plays, labels = hasattr(data, "play"), hasattr(module, "label")
     if plays and not labels:
-        raise RaccoonError(f"data: plays games for a trainer to label, and {type(module).__name__} labels none; choose trainer=td")
+        raise RaccoonError(f"data: plays games for a trainer to label, and {type(module).__name__} labels none; choose {data.trainers}")
     if labels and not plays:
-        raise RaccoonError(f"trainer: {type(module).__name__} learns from its own games; choose data=selfplay")
+        raise RaccoonError(f"trainer: {type(module).__name__} learns from its own games; choose {module.data_options}")
     wanted, given = getattr(module, "decisions", False), getattr(data, "decisions", None)
     if wanted and given is False:
-        raise RaccoonError(
-            f"data: holds no decisions, and {type(module).__name__} learns from them; choose data=policy or data=policy_stored"
-        )
+        advice = getattr(module, "data_options", "data=policy or data=policy_stored")
+        raise RaccoonError(f"data: holds no decisions, and {type(module).__name__} learns from them; choose {advice}")
     if given and not wanted:
-        raise RaccoonError(
-            f"data: holds decisions, which {type(module).__name__} does not learn from; choose trainer=policy or another data"
-        )
+        advice = getattr(data, "trainers", "trainer=policy")
+        raise RaccoonError(f"data: holds decisions, which {type(module).__name__} does not learn from; choose {advice} or another data")
 
 
 def _network(cfg: Mapping[str, Any], encoder: Encoder) -> RaccoonNet:
@@ -111,7 +116,7 @@ def _trainer(cfg: Mapping[str, Any], run: Run, module: Any, history: History) ->
             raise RaccoonError(f"callbacks.{name}: expected a Lightning callback, got {type(callback).__name__}")
     without_pr = getattr(module, "monitor_without_pr", "val/mse")
     monitor = getattr(module, "monitor", None) or ("val/pr" if "pr" in callbacks else without_pr)
-    extra: list[Callback] = [history, *checkpoint_callbacks(run.dir, monitor, module.checkpoint_minutes)]
+    extra: list[Callback] = [history, Tracking(run.dir, cfg, history), *checkpoint_callbacks(run.dir, monitor, module.checkpoint_minutes)]
     if module.max_minutes is not None:
         extra.append(Timer(timedelta(minutes=module.max_minutes), verbose=False))
     on_terminal = sys.stderr.isatty()
@@ -152,16 +157,7 @@ class _RunIds(Callback):
 
 def _loggers(nodes: Mapping[str, Any], run: Run) -> list[Any]:
     path = _continue_from(run)
-    ids = peek(path).get("loggers", {}) if path else {}
-    built = []
-    for name, node in nodes.items():
-        if not node:
-            continue
-        if not isinstance(node, Mapping):
-            raise RaccoonError(f"logger.{name}={node!r}: a logger file has one name and a node with _target_ below it")
-        known = {"id": ids["WandbLogger"]} if node.get("_target_", "").endswith("wandb_logger") and "WandbLogger" in ids else {}
-        built.append(build(node, f"logger.{name}", **known))
-    return built
+    return build_loggers(nodes, peek(path).get("loggers", {}) if path else {})
 
 
 def _continue_from(run: Run) -> Path | None:

@@ -1,0 +1,82 @@
+"""A written report as loggers show it: figures as scalars everywhere; in Weights & Biases intervals, tables and plots as well."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from raccoon.contracts import Figure, Report
+from raccoon.eval import report as reports
+
+__all__ = ["log_report"]
+
+
+def log_report(loggers: Iterable[Any], folder: Path) -> None:
+    """Send the report in ``folder``, and those in ``folder/final/NAME``, to Lightning ``loggers``.
+
+    Every logger gets the figures of the report by name. A logger whose ``experiment`` is a wandb run gets their intervals and n
+    into its summary (``NAME.lo``, ``.hi``, ``.n``), its tables as ``tables/TITLE`` and the plots as ``plots/NAME``.
+    """
+    report = reports.read(folder)
+    parts = {path.parent.name: reports.read(path) for path in sorted(folder.glob("final/*/report.json"))}
+    for logger in loggers:
+        if _is_wandb(logger):
+            _send(logger.experiment, report, folder, "")
+            for name, part in parts.items():
+                _send(logger.experiment, part, folder / "final" / name, f"{name}/")
+        else:
+            scalars = {name: figure.value for name, figure in report.figures.items() if math.isfinite(figure.value)}
+            logger.log_metrics(scalars, step=0)
+            logger.finalize("success")
+
+
+def _is_wandb(logger: Any) -> bool:
+    return any(kind.__name__ == "WandbLogger" for kind in type(logger).__mro__)
+
+
+def _send(run: Any, report: Report, folder: Path, prefix: str) -> None:
+    import wandb
+
+    run.summary.update(dict(_summary(report.figures, prefix)))
+    media: dict[str, Any] = {}
+    for title, rows in report.tables.items():
+        heads, cells = _cells(rows)
+        if cells:
+            media[f"tables/{prefix}{title}"] = wandb.Table(columns=[*heads], data=[*cells])
+    for path in sorted(folder.glob("*.png")):
+        media[f"plots/{prefix}{path.stem}"] = wandb.Image(str(path), caption=path.stem)
+    if media:
+        run.log(media)
+
+
+def _summary(figures: Mapping[str, Figure], prefix: str) -> Iterable[tuple[str, float | int]]:
+    for name, figure in figures.items():
+        for key, number in (("", figure.value), (".lo", figure.lo), (".hi", figure.hi), (".n", figure.n)):
+            if number is not None and math.isfinite(number):
+                yield f"{prefix}{name}{key}", number
+
+
+def _cells(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[Any]]]:
+    """Column names and values; a figure has its interval in two more columns, so that every column is of one type."""
+    flat = [dict(_flat(row)) for row in rows]
+    heads = list(dict.fromkeys(key for row in flat for key in row))
+    numeric = {
+        head: all(isinstance(row.get(head), int | float | None) and not isinstance(row.get(head), bool) for row in flat) for head in heads
+    }
+    return heads, [[_cell(row.get(head), numeric[head]) for head in heads] for row in flat]
+
+
+def _flat(row: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
+    for key, value in row.items():
+        if isinstance(value, Figure):
+            yield from ((key, value.value), (f"{key} lo", value.lo), (f"{key} hi", value.hi))
+        else:
+            yield key, value
+
+
+def _cell(value: Any, number: bool) -> Any:
+    if value is None:
+        return None
+    return float(value) if number else str(value)
