@@ -63,6 +63,7 @@ class SelfPlay(pl.LightningDataModule):
 
     decisions = False
     row = ROW
+    trainers = "trainer=td"
 
     def __init__(
         self,
@@ -186,7 +187,7 @@ class SelfPlay(pl.LightningDataModule):
     def _learner(self) -> Labeller:
         learner = self.trainer.lightning_module if self.trainer is not None else None
         if not isinstance(learner, Labeller):
-            raise RaccoonError("data=selfplay: plays the games of a trainer that learns from them; choose trainer=td")
+            raise RaccoonError(f"data: plays the games of a trainer that learns from them; choose {self.trainers}")
         return learner
 
     @staticmethod

@@ -29,6 +29,7 @@ class TreeSelfPlay(SelfPlay):
 
     decisions = True
     row = DECISION_ROW
+    trainers = "trainer=alphazero"
 
     def __init__(self, search: MCTS, temperature_turns: int = 30, temperature_late: float = 0.0, **games: Any) -> None:
         if not isinstance(search, MCTS):

@@ -34,6 +34,8 @@ class AlphaZero(SelfTaught, PolicyValue):
     that it began with. Without the callback ``pr`` the last epoch is exported. Raises RaccoonError naming the key of a bad setting.
     """
 
+    data_options = "data=selfplay_mcts"
+
     def __init__(self, net: RaccoonNet, *, value_bootstrap_alpha: float = 0.5, **shell: Any) -> None:
         number("trainer.value_bootstrap_alpha", value_bootstrap_alpha, "a number from 0 to 1", most=1.0)
         super().__init__(net, **shell)
@@ -42,7 +44,7 @@ class AlphaZero(SelfTaught, PolicyValue):
     def label(self, episodes: Episodes, engine: Engine) -> NDArray[np.float64]:
         """``float64[N, 6]``: target of every row; ``engine`` holds ``best_net``. Raises RaccoonError where no tree chose the plays."""
         if episodes.values is None:
-            raise RaccoonError("trainer=alphazero: learns from games that a tree search played; choose data=selfplay_mcts")
+            raise RaccoonError("trainer=alphazero: learns from games that a tree search played; choose " + self.data_options)
         last, rolled, alpha = episodes.offsets[1:] - 1, episodes.rolled, self.value_bootstrap_alpha
         targets = results(outcomes(episodes.boards[last], engine), episodes.offsets)
         if alpha < 1.0:

@@ -16,6 +16,7 @@ class SelfTaught(Distillation):
     for held-out errors are against targets of the same run."""
 
     monitor_without_pr: str | None = None
+    data_options = "data=selfplay"
 
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:
         """Loss of one batch; with the last one of an epoch, what its games were like."""

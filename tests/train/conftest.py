@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import subprocess
 import sys
@@ -24,6 +25,8 @@ from raccoon.env.movegen import afterstates
 from raccoon.executor import ProcessExecutor
 from raccoon.model import RaccoonNet, build_net
 from raccoon.rng import generator
+from raccoon.runs import Run
+from raccoon.train.checkpoints import peek
 
 
 def random_walk(games: int, turns: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -167,3 +170,39 @@ def _killed_and_whole(config: dict[str, Any], folder: Path, later: float = 0.0) 
 def killed_and_whole() -> Callable[..., tuple[Path, Path]]:
     """A training run that is killed in the middle and continued, and one that is left alone."""
     return _killed_and_whole
+
+
+@pytest.fixture
+def open_at() -> Callable[..., Run]:
+    """``open_at(folder, config, resumed=False)``: a run in ``folder``."""
+
+    def at(folder: Path, config: dict[str, Any], resumed: bool = False) -> Run:
+        folder.mkdir(exist_ok=True, parents=True)
+        return Run(folder, "train", resumed, config)
+
+    return at
+
+
+def _rows(folder: Path) -> list[dict[str, str]]:
+    """The curve, without what the clock or a cut decides: seconds, speeds, the mean losses of an epoch entered in its middle."""
+    read = list(csv.DictReader((folder / "metrics.csv").read_text().splitlines()))
+    clocked = ("seconds", "train/loss", "train/policy_loss", "play/late_s")
+    return [{key: text for key, text in row.items() if key not in clocked and not key.endswith("_per_s")} for row in read]
+
+
+@pytest.fixture
+def assert_same_end() -> Callable[..., None]:
+    """``assert_same_end(one, other, data="SelfPlay")``: bit for bit, weights, average, optimiser, replay window of the DataModule
+    ``data``; and the same curve."""
+
+    def same(one: Path, other: Path, data: str = "SelfPlay") -> None:
+        a, b = peek(one / "last.ckpt"), peek(other / "last.ckpt")
+        for part in ("state_dict", "ema", "optimizer_states", "lr_schedulers", "ema_updates", "global_step"):
+            torch.testing.assert_close(a[part], b[part], rtol=0, atol=0)
+        held = [checkpoint[data] for checkpoint in (a, b)]
+        assert held[0]["played"] == held[1]["played"]
+        for part in ("rows", "held"):
+            assert torch.equal(held[0][part], held[1][part])
+        assert _rows(one) == _rows(other)
+
+    return same

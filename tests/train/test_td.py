@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import multiprocessing
 import subprocess
@@ -22,7 +21,6 @@ from raccoon.data.actors import Actors
 from raccoon.data.rows import ROW
 from raccoon.engine.random import RandomEngine
 from raccoon.executor import ProcessExecutor
-from raccoon.runs import Run
 from raccoon.train.checkpoints import peek, resume_path
 from raccoon.train.run import train
 from raccoon.train.td import TemporalDifference
@@ -53,34 +51,8 @@ def make_td(make_config: Callable[..., dict[str, Any]]) -> Callable[..., dict[st
     return make
 
 
-def open_at(folder: Path, config: dict[str, Any], resumed: bool = False) -> Run:
-    folder.mkdir(exist_ok=True, parents=True)
-    return Run(folder, "train", resumed, config)
-
-
-def rows(folder: Path) -> list[dict[str, str]]:
-    """The curve, without what the clock or a cut decides: seconds, speeds, the mean loss of an epoch entered in its middle."""
-    read = list(csv.DictReader((folder / "metrics.csv").read_text().splitlines()))
-    return [
-        {key: text for key, text in row.items() if key not in ("seconds", "train/loss") and not key.endswith(("_per_s", "late_s"))}
-        for row in read
-    ]
-
-
-def assert_same_end(one: Path, other: Path) -> None:
-    """Bit for bit: weights, average, optimiser, replay window; and the same curve."""
-    a, b = peek(one / "last.ckpt"), peek(other / "last.ckpt")
-    for part in ("state_dict", "ema", "optimizer_states", "lr_schedulers", "ema_updates", "global_step"):
-        torch.testing.assert_close(a[part], b[part], rtol=0, atol=0)
-    held = [checkpoint["SelfPlay"] for checkpoint in (a, b)]
-    assert held[0]["played"] == held[1]["played"]
-    for part in ("rows", "held"):
-        assert torch.equal(held[0][part], held[1][part])
-    assert rows(one) == rows(other)
-
-
 @pytest.mark.parametrize(("head", "target"), [("outcomes6", "exact"), ("scalar", "sampled")])
-def test_a_run_leaves_a_network_and_its_curve(make_td, tmp_path, head, target):
+def test_a_run_leaves_a_network_and_its_curve(make_td, open_at, tmp_path, head, target):
     config = make_td(head, target=target, max_epochs=2)
     config["data"]["turn_cap"] = 6
     report = train(config, open_at(tmp_path / "run", config))
@@ -111,7 +83,7 @@ def stop_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], None]:
 
 
 @pytest.mark.parametrize("minutes", [None, 1e-6], ids=["last epoch", "within an epoch"])
-def test_a_cut_run_continues_to_the_same_end(make_td, tmp_path, stop_at, minutes):
+def test_a_cut_run_continues_to_the_same_end(make_td, open_at, assert_same_end, tmp_path, stop_at, minutes):
     config = make_td(checkpoint_minutes=minutes)
     train(config, open_at(tmp_path / "whole", config))
     stop_at(4 + 3)
@@ -141,13 +113,13 @@ def test_bad_settings_are_named(make_net, settings, message):
         TemporalDifference(make_net(), **settings)
 
 
-def test_an_unknown_setting_is_named(make_td, tmp_path):
+def test_an_unknown_setting_is_named(make_td, open_at, tmp_path):
     config = make_td(lambd=0.5)
     with pytest.raises(RaccoonError, match=r"trainer.*lambd"):
         train(config, open_at(tmp_path / "run", config))
 
 
-def test_data_and_trainer_must_suit_each_other(make_td, make_config, tmp_path):
+def test_data_and_trainer_must_suit_each_other(make_td, open_at, make_config, tmp_path):
     stored, playing = make_config(), make_td()
     with pytest.raises(RaccoonError, match="data=selfplay"):
         train({**playing, "data": stored["data"]}, open_at(tmp_path / "a", stored))
@@ -155,7 +127,7 @@ def test_data_and_trainer_must_suit_each_other(make_td, make_config, tmp_path):
         train({**stored, "data": playing["data"]}, open_at(tmp_path / "b", stored))
 
 
-def test_max_minutes_ends_the_run_with_a_report(make_td, tmp_path):
+def test_max_minutes_ends_the_run_with_a_report(make_td, open_at, tmp_path):
     config = make_td(max_epochs=5000, max_minutes=0.02)
     report = train(config, open_at(tmp_path / "run", config))
     assert 1 <= len(json.loads(report.read_text())["tables"]["epochs"]) < 5000
@@ -166,7 +138,7 @@ def ahead(config: dict[str, Any], actors: int | None) -> dict[str, Any]:
     return config
 
 
-def test_the_games_of_the_next_epoch_are_those_of_the_weights_before_this_one(make_td, tmp_path):
+def test_the_games_of_the_next_epoch_are_those_of_the_weights_before_this_one(make_td, open_at, tmp_path):
     """Ahead of the learner, the first epoch is the lock-step one and the second is played by the same network; the third is not."""
     config = ahead(make_td(), 0)
     held, games = {}, config["data"]["games"]
@@ -187,7 +159,7 @@ def test_the_games_of_the_next_epoch_are_those_of_the_weights_before_this_one(ma
 
 @pytest.mark.slow
 @pytest.mark.parametrize("actors", [1, 2])
-def test_actors_change_nothing(make_td, tmp_path, actors):
+def test_actors_change_nothing(make_td, open_at, assert_same_end, tmp_path, actors):
     """In processes beside the learner, or in its own: the same windows, weights and curve; and no process is left."""
     before = set(multiprocessing.active_children())
     for name, count in (("here", 0), ("there", actors)):
@@ -203,14 +175,14 @@ def test_actors_say_when_they_cannot_build_the_trainer(make_net):
 
 
 def left_over(before: set[Any]) -> set[Any]:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while set(multiprocessing.active_children()) - before and time.monotonic() < deadline:
         time.sleep(0.1)
     return set(multiprocessing.active_children()) - before
 
 
 @pytest.mark.parametrize("minutes", [None, 1e-6], ids=["last epoch", "within an epoch"])
-def test_a_cut_run_with_games_under_way_continues_to_the_same_end(make_td, tmp_path, stop_at, minutes):
+def test_a_cut_run_with_games_under_way_continues_to_the_same_end(make_td, open_at, assert_same_end, tmp_path, stop_at, minutes):
     config = ahead(make_td(checkpoint_minutes=minutes), 0)
     train(config, open_at(tmp_path / "whole", config))
     stop_at(4 + 3)
@@ -222,7 +194,7 @@ def test_a_cut_run_with_games_under_way_continues_to_the_same_end(make_td, tmp_p
 
 
 @pytest.mark.slow
-def test_actors_end_with_a_run_that_fails(make_td, tmp_path, stop_at):
+def test_actors_end_with_a_run_that_fails(make_td, open_at, tmp_path, stop_at):
     before = set(multiprocessing.active_children())
     config = ahead(make_td(), 1)
     stop_at(2)
@@ -232,13 +204,13 @@ def test_actors_end_with_a_run_that_fails(make_td, tmp_path, stop_at):
 
 
 @pytest.mark.slow
-def test_kill_9_with_actors_and_the_same_command_again_equal_an_uninterrupted_run(make_td, killed_and_whole, tmp_path):
+def test_kill_9_with_actors_and_the_same_command_again_equal_an_uninterrupted_run(make_td, killed_and_whole, assert_same_end, tmp_path):
     cut, whole = killed_and_whole(ahead(make_td(max_epochs=5), 2), tmp_path, later=0.3)
     assert_same_end(whole, cut)
 
 
 @pytest.mark.slow
-def test_kill_9_and_the_same_command_again_equal_an_uninterrupted_run(make_td, killed_and_whole, tmp_path):
+def test_kill_9_and_the_same_command_again_equal_an_uninterrupted_run(make_td, killed_and_whole, assert_same_end, tmp_path):
     cut, whole = killed_and_whole(make_td(max_epochs=5), tmp_path, later=0.3)
     assert_same_end(whole, cut)
 
