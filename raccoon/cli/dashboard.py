@@ -23,8 +23,8 @@ def run(arguments: Sequence[str]) -> str:
     write_page(records, options.out, images=not options.no_images)
     bad = [f"{record.name} ({record.state})" for record in records if record.state != "done"]
     unfinished = f"; not done: {', '.join(bad)}" if bad else ""
-    size = options.out.stat().st_size / 1e6
-    return f"dashboard: {options.out} ({len(records)} run{'' if len(records) == 1 else 's'}, {size:.1f} MB){unfinished}"
+    size = options.out.stat().st_size / 1e3
+    return f"dashboard: {options.out} ({len(records)} run{'' if len(records) == 1 else 's'}, {size:,.0f} kB){unfinished}"
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from raccoon.contracts import Figure
 
-__all__ = ["Chart", "Mark", "Point", "Series", "Tick", "Trace", "forest", "xy_chart"]
+__all__ = ["Chart", "Mark", "Point", "Series", "Tick", "Trace", "forest", "thin", "xy_chart"]
 
 WIDTH, HEIGHT = 460, 290
 _LEFT, _RIGHT, _TOP, _BOTTOM = 66, 14, 12, 42
 _ROW = 32
 _LOG_RATIO = 30.0
 _TEXT = 60  # characters of a label that fit into a chart's width
+_STRETCHES = 300  # of a long line: more than a chart has room for
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,7 @@ def xy_chart(
     title: str, series: Sequence[Series], xlabel: str, ylabel: str, log_x: bool = False, whole_x: bool = False, zero: bool = False
 ) -> Chart:
     """Points over x. ``zero`` has a line at 0 in view; else y is on a log axis where it is positive and spans a factor of 30."""
+    series = [replace(each, points=thin(each.points)) if each.joined else each for each in series]
     points = [point for each in series for point in each.points]
     ends = [end for point in points for end in (point.y.value, point.y.lo, point.y.hi) if end is not None] + [0.0] * zero
     log_y = not zero and min(ends) > 0 and max(ends) / min(ends) > _LOG_RATIO
@@ -142,6 +145,17 @@ def xy_chart(
         traces.append(Trace(each.run, each.number, path, marks))
     label = f"{ylabel} (log)" if log_y else ylabel
     return Chart(title, f"{xlabel} (log)" if log_x else xlabel, label, HEIGHT, x.ticks(), y.ticks(), traces, y.at(0.0) if zero else None)
+
+
+def thin(points: Sequence[Point]) -> Sequence[Point]:
+    """``points`` where a line has room for them, else the first, the last, and the lowest and highest of each of equal stretches."""
+    if len(points) <= 2 * _STRETCHES:
+        return points
+    kept = {0, len(points) - 1}
+    for start, stop in itertools.pairwise(len(points) * at // _STRETCHES for at in range(_STRETCHES + 1)):
+        stretch = range(start, stop)
+        kept |= {min(stretch, key=lambda at: points[at].y.value), max(stretch, key=lambda at: points[at].y.value)}
+    return [points[at] for at in sorted(kept)]
 
 
 def _mark(point: Point, x: float, y: float, axis: Axis) -> Mark:

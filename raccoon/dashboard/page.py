@@ -15,6 +15,7 @@ from urllib.parse import quote
 from raccoon.contracts import RaccoonError
 from raccoon.dashboard import panels
 from raccoon.dashboard.records import RunRecord
+from raccoon.dashboard.tables import table
 from raccoon.eval.report import format_figure
 from raccoon.files import write_text
 
@@ -47,7 +48,7 @@ def page(records: Sequence[RunRecord], base: Path, images: bool = True) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"figure": format_figure, "plain": _plain, "number": _number}
+    environment.filters |= {"figure": format_figure, "plain": _plain, "number": _number, "table": table, "setting": _setting}
     style, script = (_asset(name) for name in ("page.css", "page.js"))
     sections = panels.sections(records)
     drawn = {trace.run for section in sections for chart in section.charts for trace in chart.traces}

@@ -9,14 +9,15 @@ from dataclasses import dataclass
 
 from raccoon.contracts import Figure
 from raccoon.dashboard.charts import Chart, Point, Series, forest, xy_chart
+from raccoon.dashboard.measured import usable
 from raccoon.dashboard.records import RunRecord
 from raccoon.eval.frontier import pareto
 
 __all__ = ["HALF", "PR", "VR", "Section", "headline", "sections"]
 
 PR, VR, HALF = "val/pr", "val/vr_ppg", "val/vr_ppg_half"
-_UNITS = {"val/pr": "PR", "val/vr_ppg": "points per game", "val/ce": "nats above entropy", "val/mse": "points squared"}
-_OWN = {"epoch", "step", "lr", "seconds", PR, VR, HALF}
+_UNITS = {PR: "PR", VR: "points per game", "val/ce": "nats above entropy", "val/mse": "points squared", "seconds": "of the epoch"}
+_OWN = {"epoch", "step", PR, VR, HALF}
 
 _COST_NOTE = (
     "Dashed: no other is lower in both. An engine that searches by itself (gnubg2, sage3) counts a whole search as one evaluation; "
@@ -36,7 +37,7 @@ class Section:
 
 def sections(records: Sequence[RunRecord]) -> list[Section]:
     """Every section that has something to show."""
-    speed = [name for name in _columns(records) if name.endswith("_per_s")]
+    speed = [name for name in _columns(records) if name.endswith("_per_s") or name == "seconds"]
     play = [name for name in _columns(records) if name.startswith("play/") and name not in speed]
     losses = [name for name in _columns(records) if name not in {*speed, *play}]
     wanted = [
@@ -188,8 +189,8 @@ def _trades(record: RunRecord, figure: str, column: str) -> Iterator[tuple[str, 
             yield report.player if record.kind != "train" else record.name, pr, cost.value
     for row in itertools.chain.from_iterable(report.tables.values()):
         player, pr, cost = row.get("player"), row.get("PR"), row.get(column)
-        pr = pr if isinstance(pr, Figure) else Figure(pr) if isinstance(pr, int | float) else None
-        if isinstance(player, str) and pr is not None and math.isfinite(pr.value) and isinstance(cost, int | float):
+        pr = pr if isinstance(pr, Figure) else Figure(pr) if usable(pr) else None
+        if isinstance(player, str) and pr is not None and usable(pr.value) and usable(cost):
             yield player.split(" #")[0], pr, float(cost)
 
 

@@ -24,7 +24,7 @@ from raccoon.versions import EVALUATORS, installed
 if TYPE_CHECKING:
     from rich.console import Group
 
-__all__ = ["check_free", "format_figure", "read", "render", "show", "to_dict", "versions", "write"]
+__all__ = ["check_free", "format_figure", "grid", "read", "render", "show", "to_dict", "versions", "write"]
 
 log = logging.getLogger(__name__)
 _WIDTH = 140
@@ -126,7 +126,7 @@ def render(report: Report) -> Group:
     parts: list[Any] = [figures]
     for title, rows in report.tables.items():
         table = Table(title=title, title_justify="left")
-        heads, cells = _grid(rows)
+        heads, cells = grid(rows)
         for index, head in enumerate(heads):
             table.add_column(Text(head), justify="left" if index == 0 else "right")
         for row in cells:
@@ -151,7 +151,7 @@ def _markdown(report: Report) -> str:
     lines = [f"# {_title(report)}", ""]
     lines += _markdown_table(["figure", "value", "95% interval", "n"], [[n, *format_figure(f)] for n, f in report.figures.items()])
     for title, rows in report.tables.items():
-        lines += [f"## {title}", "", *_markdown_table(*_grid(rows))]
+        lines += [f"## {title}", "", *_markdown_table(*grid(rows))]
     if report.notes:
         lines += ["## Notes", "", *(f"- {note}" for note in report.notes), ""]
     for name in report.files:
@@ -168,7 +168,8 @@ def _markdown_table(heads: Sequence[str], cells: Iterable[Sequence[str]]) -> lis
     return [line(heads), "|---" + "|---:" * (len(heads) - 1) + "|", *map(line, cells), ""]
 
 
-def _grid(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
+def grid(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
+    """The columns of a table and its cells as text, a figure with its interval."""
     heads = list(dict.fromkeys(key for row in rows for key in row))
     return heads, [[_text(row.get(head)) for head in heads] for row in rows]
 
