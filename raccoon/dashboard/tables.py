@@ -16,9 +16,10 @@ _ROWS = 100
 
 @dataclass(frozen=True)
 class Table:
-    """``rows`` of ``(text, number)``, number None for text; ``total``: how many rows there are, of which the first are shown."""
+    """``heads`` with whether their column holds numbers; ``rows`` of ``(text, number)``, number None for text; ``total``: how many rows
+    there are, of which the first are shown."""
 
-    heads: Sequence[str]
+    heads: Sequence[tuple[str, bool]]
     rows: Sequence[Sequence[tuple[str, float | None]]]
     total: int
 
@@ -28,7 +29,8 @@ def table(rows: Sequence[Mapping[str, Any]]) -> Table:
     heads, texts = grid(rows[:_ROWS])
     numbers = [[_number(row.get(head)) for head in heads] for row in rows[:_ROWS]]
     shown = [[*zip(text, number, strict=True)] for text, number in zip(texts, numbers, strict=True)]
-    return Table(heads, shown, len(rows))
+    numeric = [any(number is not None for number in column) for column in zip(*numbers, strict=True)]
+    return Table([*zip(heads, numeric, strict=True)], shown, len(rows))
 
 
 def _number(value: Any) -> float | None:
