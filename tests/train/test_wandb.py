@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import importlib
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,17 @@ def records(path: Path) -> Iterator[Any]:
             yield record
 
 
+def whole(path: Path) -> list[Any]:
+    """The records, once the last is there: wandb's writer is another process, which may come after the run's end."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        found = [*records(path)]
+        if any(record.WhichOneof("record_type") == "exit" for record in found):
+            return found
+        time.sleep(0.1)
+    raise AssertionError(f"{path} has no end")
+
+
 def items(entries: Any) -> dict[str, Any]:
     return {"/".join(entry.nested_key) or entry.key: json.loads(entry.value_json) for entry in entries}
 
@@ -51,11 +63,16 @@ def offline_run(make_config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wi
     monkeypatch.setattr(arena_callback.ArenaPoints, "_play", lambda self, folder, module: next(points))
     config = make_config(max_epochs=3)
     config["logger"] = {"wandb": {"_target_": "raccoon.train.loggers.wandb_logger", "save_dir": str(tmp_path)}}
-    vr = {"_target_": "raccoon.train.arena_callback.ArenaPoints", "_recursive_": False, "opponent": {}, "every": 3}
+    opponent = {
+        "_target_": "raccoon.play.player.EnginePlayer",
+        "name": "random",
+        "engine": {"_target_": "raccoon.engine.random.RandomEngine"},
+    }
+    vr = {"_target_": "raccoon.train.arena_callback.ArenaPoints", "_recursive_": False, "opponent": opponent, "every": 3}
     config["callbacks"] = {"pr": {"_target_": "raccoon.train.callbacks.BenchmarkPR"}, "vr": vr}
     train(config, Run(tmp_path, "train", False, config))
     (path,) = tmp_path.glob("wandb/offline-run-*/run-*.wandb")
-    return tmp_path, [*records(path)]
+    return tmp_path, whole(path)
 
 
 @pytest.mark.slow
