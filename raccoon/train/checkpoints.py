@@ -16,6 +16,7 @@ from raccoon.files import atomic
 __all__ = ["BEST", "LAST", "AtomicCheckpointIO", "checkpoint_callbacks", "peek", "resume_path"]
 
 BEST, LAST, TIMED = "best.ckpt", "last.ckpt", "timed.ckpt"
+_PARTS = {"pytorch-lightning_version", "state_dict", "loops"}
 
 
 class AtomicCheckpointIO(TorchCheckpointIO):
@@ -56,8 +57,11 @@ def resume_path(folder: Path) -> Path | None:
 
 
 def peek(path: Path) -> dict[str, Any]:
-    """The plain contents of a checkpoint; RaccoonError naming the file when it is broken."""
+    """The plain contents of a checkpoint; RaccoonError naming the file when it is broken, or something else than a training run's."""
     try:
-        return torch.load(path, map_location="cpu", weights_only=True, mmap=True)
+        found = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
     except Exception as error:
         raise RaccoonError(f"{path}: not a readable checkpoint ({type(error).__name__}); delete it to use an older one") from error
+    if not isinstance(found, dict) or not found.keys() >= _PARTS:
+        raise RaccoonError(f"{path}: not the checkpoint of a training run, which could go on; delete it to use an older one")
+    return found

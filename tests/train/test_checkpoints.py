@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from raccoon.contracts import RaccoonError
-from raccoon.train.checkpoints import AtomicCheckpointIO
+from raccoon.train.checkpoints import AtomicCheckpointIO, peek
 
 
 @pytest.fixture
@@ -32,3 +32,10 @@ def test_a_write_that_fails_is_named_and_keeps_the_old_file(tmp_path: Path, size
         AtomicCheckpointIO().save_checkpoint(checkpoint, path)
     assert [entry.name for entry in tmp_path.iterdir()] == ["last.ckpt"]
     assert path.read_bytes() == b"old"
+
+
+@pytest.mark.parametrize("content", [{"state_dict": {}, "raccoon": {}}, [1]])
+def test_a_file_that_no_training_wrote_is_refused(tmp_path, content):
+    torch.save(content, tmp_path / "last.ckpt")
+    with pytest.raises(RaccoonError, match=r"last\.ckpt: not the checkpoint of a training run"):
+        peek(tmp_path / "last.ckpt")
