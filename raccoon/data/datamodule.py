@@ -48,6 +48,7 @@ class PositionData(pl.LightningDataModule):
         sizes = {"batch_size": (batch_size, 1), "val_batch_size": (val_batch_size, 1), "val_rows": (val_rows, 1), "prefetch": (prefetch, 0)}
         for key, (value, least) in sizes.items():
             whole(f"data.{key}", value, least)
+        whole("data.seed", seed, 0)
         if not 0 <= holdout <= 0.5:
             raise RaccoonError(f"data.holdout={holdout}: give a share of the games, 0 to 0.5")
         self.folders = [folders] if isinstance(folders, str) else list(folders or [])

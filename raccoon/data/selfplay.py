@@ -89,6 +89,7 @@ class SelfPlay(pl.LightningDataModule):
         sizes |= {"val_batch_size": val_batch_size, "concurrent": concurrent, "turn_cap": turn_cap, "actor_games": actor_games}
         for key, value in sizes.items():
             whole(f"data.{key}", value, 1)
+        whole("data.seed", seed, 0)
         number("data.special", special, "a share of the games, 0 to 1", most=1.0)
         number("data.holdout", holdout, "a share of the games, 0 to 0.5", most=0.5)
         check_kinds(kinds)

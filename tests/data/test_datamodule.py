@@ -127,6 +127,7 @@ def test_without_held_out_games_there_is_no_validation(small: PositionStore) -> 
         ({"folders": "x", "batch_size": 0}, "data.batch_size=0"),
         ({"folders": "x", "holdout": 0.9}, "data.holdout=0.9"),
         ({"folders": "x", "prefetch": -1}, "data.prefetch=-1"),
+        ({"folders": "x", "seed": -1}, "data.seed=-1"),
     ],
 )
 def test_bad_knobs_are_named(knobs: dict[str, Any], key: str) -> None:

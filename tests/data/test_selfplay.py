@@ -25,6 +25,7 @@ from raccoon.env.board import START
         ("turn_cap", 0),
         ("actors", 1),
         ("actor_games", 0),
+        ("seed", -1),
     ],
 )
 def test_bad_settings_are_named(key, value):
