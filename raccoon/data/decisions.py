@@ -72,9 +72,9 @@ class Decisions:
 
 def decisions_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     """``{"rows": DECISION_ROW[n]}``: shard ``index`` of the positions with a decision each. Pure in (job, index)."""
+    player: Player = shared(job["teacher"], "data.source.teacher")  # first: a bad one is refused before games are played
     module, name = job["shard"].split(":")
     rows = np.asarray(getattr(importlib.import_module(module), name)(job["positions"], index)["rows"])
-    player: Player = shared(job["teacher"], "data.source.teacher")
     parts = [
         decide(rows[start : start + _AT_ONCE], player, job["top"], job["temperature"], job["seed"])
         for start in range(0, len(rows), _AT_ONCE)

@@ -125,6 +125,12 @@ def test_a_player_without_a_search_gives_the_play_it_chooses(small: PositionStor
     np.testing.assert_array_equal(after, turns.children[turns.offsets[1:] - 1])
 
 
+def test_a_teacher_that_cannot_be_is_refused_before_positions_are_made(small: PositionStore) -> None:
+    plan = Decisions(stored(small.folder), {"_target_": "raccoon.engine.net.NetEngine.load", "path": "none.pt"}).plan()
+    with pytest.raises(RaccoonError, match=r"none\.pt"):
+        plan.shard({**plan.job, "positions": None}, 0)
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
