@@ -106,6 +106,8 @@ class PolicyValue(Distillation):
             loss = policy_cross_entropy(logits, policy.legal, policy.ids, policy.shares)
             self._policy_sum += loss.detach()
             terms.append(self.policy_weight * loss)
+        if not terms:  # second halves alone, which have no value label, and no policy to learn
+            terms.append(0.0 * torch.stack([weights.sum() for weights in self.net.parameters() if weights.requires_grad]).sum())
         total = self._noted(torch.stack(terms).sum(), len(policy.boards))
         if logits is not None and self.trainer.is_last_batch:
             self.log("train/policy_loss", self._policy_sum / self._batches, on_step=False, on_epoch=True, batch_size=1, sync_dist=True)

@@ -14,6 +14,7 @@ import torch
 from raccoon import artifact
 from raccoon.contracts import RaccoonError
 from raccoon.data.decisions import Decisions
+from raccoon.data.policy_rows import JointBatch, PolicyBatch
 from raccoon.data.writer import fill
 from raccoon.engine.net import NetEngine
 from raccoon.engine.outcomes import five_from_six
@@ -121,6 +122,18 @@ def test_bad_settings_are_named(make_net, settings, message):
 def test_a_network_without_a_policy_head_is_refused(make_net):
     with pytest.raises(RaccoonError, match=r"model\.policy=false"):
         PolicyValue(make_net(policy=False))
+
+
+def test_a_batch_of_second_halves_alone_teaches_values_nothing(make_net, monkeypatch):
+    module = PolicyValue(make_net(policy=True), policy_weight=0)
+    monkeypatch.setattr(module, "_noted", lambda loss, rows: loss)
+    boards = torch.zeros(2, 2, 25, dtype=torch.int8)
+    empty = torch.zeros(0, 6)
+    policy = PolicyBatch(boards, torch.ones(2, 2, dtype=torch.int8), torch.ones(2, dtype=torch.bool), empty.long(), empty, empty.bool())
+    loss = module.training_step(JointBatch(boards[:0], empty, policy), 0)
+    loss.backward()
+    assert loss.item() == 0
+    assert all(not weights.grad.any() for weights in module.net.parameters() if weights.grad is not None)
 
 
 def test_weights_decay_and_biases_do_not(make_net):
