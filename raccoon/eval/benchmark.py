@@ -178,8 +178,9 @@ def locate(source: str | Path) -> Path:
     return assets.path(assets.BENCHMARK) if str(source) == EMBEDDED else Path(source)
 
 
-def load(source: str | Path = EMBEDDED) -> Benchmark:
-    """The benchmark in ``source``: ``"embedded"`` or a path. Raises RaccoonError naming the file and the decision at fault.
+def load(source: str | Path = EMBEDDED, key: str = "evaluator.benchmark") -> Benchmark:
+    """The benchmark in ``source``: ``"embedded"`` or a path, given under ``key``. Raises RaccoonError naming the file and the decision
+    at fault.
 
     Kept in memory: loading the same unchanged file again is free.
     """
@@ -187,7 +188,7 @@ def load(source: str | Path = EMBEDDED) -> Benchmark:
     try:
         state = path.stat()
     except OSError as error:
-        raise RaccoonError(f"evaluator.benchmark={source}: {error.strerror}; give {EMBEDDED!r} or the path of a benchmark file") from error
+        raise RaccoonError(f"{key}={source}: {error.strerror}; give {EMBEDDED!r} or the path of a benchmark file") from error
     return _load(str(path), EMBEDDED if str(source) == EMBEDDED else str(path), state.st_mtime_ns, state.st_size)
 
 

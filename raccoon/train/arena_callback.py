@@ -43,6 +43,7 @@ class ArenaPoints(Callback):
         self.every = whole("callbacks.vr.every", every, 1)
         whole("callbacks.vr.games", games, 3)
         whole("callbacks.vr.shard_games", shard_games, 1)
+        build(opponent, "callbacks.vr.opponent")  # in vain, so that a bad one is refused before any label is made
         self.opponent = dict(opponent)
         self.seed = whole("callbacks.vr.seed", seed, 0)
         made = build(executor, "executor") if isinstance(executor, Mapping) else executor or ProcessExecutor()

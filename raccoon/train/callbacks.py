@@ -20,8 +20,8 @@ __all__ = ["BenchmarkPR"]
 class BenchmarkPR(Callback):
     """Logs ``val/pr``: the PR of the network's static play on a money benchmark, after the validation of every ``every``-th epoch.
 
-    ``benchmark``: ``embedded`` or the path of a benchmark file. It is loaded before training starts, so that a bad path costs
-    nothing. The first epoch is scored as well, and the last one, also where a time budget ends the run early. The others
+    ``benchmark``: ``embedded`` or the path of a benchmark file. A path is read at once, before any label is made, so that a bad one
+    costs nothing. The first epoch is scored as well, and the last one, also where a time budget ends the run early. The others
     carry the last score, so that none of them becomes the best. The averaged weights are scored where there are any.
     """
 
@@ -32,13 +32,18 @@ class BenchmarkPR(Callback):
         self.every = every
         self._decisions: CheckerDecisions | None = None
         self._last = float("inf")
+        if benchmark != "embedded":
+            self._load()
 
     def setup(self, trainer: pl.Trainer, pl_module: pl.LightningModule, stage: str) -> None:
         """Load the benchmark once."""
+        if self._decisions is None:
+            self._load()
+
+    def _load(self) -> None:
         from raccoon.eval.benchmark import load
 
-        if self._decisions is None:
-            self._decisions = load(self.benchmark).checker
+        self._decisions = load(self.benchmark, "callbacks.pr.benchmark").checker
 
     def on_validation_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Score and log."""

@@ -12,6 +12,7 @@ from raccoon import artifact
 from raccoon.build import build
 from raccoon.contracts import Evaluator, Figure, RaccoonError, Report
 from raccoon.eval import report as reports
+from raccoon.eval.benchmark import EMBEDDED, load
 from raccoon.runs import Run
 from raccoon.train.checkpoints import BEST, LAST
 
@@ -24,14 +25,24 @@ _CURVES += (("val/policy_ce", "policy: nats above entropy"), ("val/policy_top1",
 
 
 def build_evaluators(cfg: Mapping[str, Any]) -> dict[str, Evaluator]:
-    """The evaluators of ``cfg["final"]`` by name, built before training so that a bad setting costs nothing."""
+    """The evaluators of ``cfg["final"]`` by name, built before training so that a bad setting costs nothing.
+
+    So are the search and the opponent that they will play with, in vain; benchmarks of one's own are read.
+    """
     nodes = {name: node for name, node in (cfg.get("final") or {}).items() if node}
     if not nodes:
         return {}
     if not cfg.get("executor"):
         raise RaccoonError("executor: final measurements need one, e.g. executor=processes")
     executor = build(cfg["executor"], "executor")
-    return {name: build(node, f"final.{name}", executor=executor) for name, node in nodes.items()}
+    evaluators = {name: build(node, f"final.{name}", executor=executor) for name, node in nodes.items()}
+    for key in ("search", "opponent"):
+        if cfg.get(key):
+            build(cfg[key], key)
+    for name, node in nodes.items():
+        if node.get("benchmark", EMBEDDED) != EMBEDDED:
+            load(node["benchmark"], f"final.{name}.benchmark")
+    return evaluators
 
 
 def export(run_dir: Path) -> Path:

@@ -56,6 +56,11 @@ def test_a_setting_that_cannot_work_is_named(key, value):
         ArenaPoints(RANDOM, **{key: value})
 
 
+def test_an_opponent_that_cannot_be_is_refused_at_once():
+    with pytest.raises(RaccoonError, match=r"none\.pt"):
+        ArenaPoints({"_target_": "raccoon.engine.net.NetEngine.load", "path": "none.pt"})
+
+
 @pytest.mark.slow
 def test_games_of_the_averaged_network_leave_nothing_behind(make_config, tmp_path):
     config = make_config(max_epochs=1)

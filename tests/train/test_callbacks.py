@@ -12,6 +12,7 @@ import pytest
 from lightning.pytorch.callbacks import Timer
 
 from raccoon.contracts import Figure, RaccoonError, Report
+from raccoon.data.datamodule import PositionData
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.env.board import START
 from raccoon.eval.benchmark import load
@@ -31,10 +32,11 @@ def test_every_must_be_positive():
         BenchmarkPR(every=0)
 
 
-def test_a_missing_benchmark_is_named_before_training(make_config, tmp_path):
+def test_a_missing_benchmark_is_named_before_labels_are_made(make_config, tmp_path, monkeypatch):
     config = make_config()
     config["callbacks"] = {"pr": {"_target_": "raccoon.train.callbacks.BenchmarkPR", "benchmark": str(tmp_path / "none.json")}}
-    with pytest.raises(RaccoonError, match=r"none\.json"):
+    monkeypatch.setattr(PositionData, "prepare_data", lambda _: pytest.fail("labels were asked for"))
+    with pytest.raises(RaccoonError, match=r"callbacks\.pr\.benchmark=.*none\.json"):
         train(config, Run(tmp_path, "train", False, config))
     assert not (tmp_path / "last.ckpt").exists()
 
@@ -121,6 +123,22 @@ def test_final_measurements_are_part_of_the_report_and_run_once(make_config, tmp
 def test_final_evaluators_need_an_executor(make_config):
     config = make_config() | {"executor": None, "final": {"arena": {"_target_": "raccoon.eval.vr_arena.VRArena"}}}
     with pytest.raises(RaccoonError, match="executor"):
+        final.build_evaluators(config)
+
+
+@pytest.mark.parametrize(
+    ("key", "node", "message"),
+    [
+        ("search", {"_target_": "raccoon.search.mcts.MCTS", "simulations": 0}, r"search\.simulations=0"),
+        ("opponent", {"_target_": "raccoon.engine.net.NetEngine.load", "path": "none.pt"}, r"none\.pt: no such checkpoint"),
+        ("final", {"pr": {"_target_": "raccoon.eval.bgsage_pr.BGSagePR", "benchmark": "none.json"}}, r"final\.pr\.benchmark=none\.json"),
+    ],
+)
+def test_what_the_final_measurements_need_is_checked_before_training(make_config, key, node, message):
+    arena = {"arena": {"_target_": "raccoon.eval.vr_arena.VRArena"}}
+    executor = {"_target_": "raccoon.executor.ProcessExecutor", "workers": 0}
+    config = make_config() | {"executor": executor, "final": arena} | {key: node}
+    with pytest.raises(RaccoonError, match=message):
         final.build_evaluators(config)
 
 
