@@ -14,7 +14,7 @@ __all__ = ["Chart", "Mark", "Point", "Series", "Tick", "Trace", "forest", "thin"
 WIDTH, HEIGHT = 460, 290
 _LEFT, _RIGHT, _TOP, _BOTTOM = 66, 14, 12, 42
 _ROW = 32
-_LOG_RATIO = 30.0
+_LOG_RATIO = 10.0
 _TEXT = 60  # characters of a label that fit into a chart's width
 _STRETCHES = 300  # of a long line: more than a chart has room for
 
@@ -131,7 +131,7 @@ class Axis:
 def xy_chart(
     title: str, series: Sequence[Series], xlabel: str, ylabel: str, log_x: bool = False, whole_x: bool = False, zero: bool = False
 ) -> Chart:
-    """Points over x. ``zero`` has a line at 0 in view; else y is on a log axis where it is positive and spans a factor of 30."""
+    """Points over x. ``zero`` has a line at 0 in view; else y is on a log axis where it is positive and spans a factor of 10."""
     series = [replace(each, points=thin(each.points)) if each.joined else each for each in series]
     points = [point for each in series for point in each.points]
     ends = [end for point in points for end in (point.y.value, point.y.lo, point.y.hi) if end is not None] + [0.0] * zero
