@@ -31,7 +31,8 @@ class AlphaZero(SelfTaught, PolicyValue):
     rest of the root's value (see ``raccoon.train.alphazero_targets``): 1 is AlphaZero's own target, less of it has less of the luck
     of the dice. Games stopped by the turn cap count as what the network makes of their last state. ``weight_decay`` is the
     L2 term. The other settings, and what is logged, are ``PolicyValue``'s; ``start.pt`` in the run folder keeps the weights
-    that it began with. Without the callback ``pr`` the last epoch is exported. Raises RaccoonError naming the key of a bad setting.
+    that it began with. With a value loss and without the callback ``pr`` the last epoch is exported. Raises RaccoonError naming the
+    key of a bad setting.
     """
 
     data_options = "data=selfplay_mcts"

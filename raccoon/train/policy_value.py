@@ -27,7 +27,7 @@ class PolicyValue(Distillation):
     policy head a board with its dice.
 
     The loss is ``value_weight`` times that of ``Distillation`` plus ``policy_weight`` times the cross-entropy of the half turns;
-    0 leaves a head out. ``train``: ``both``, or ``policy``, which freezes all but the policy head (the batch statistics of
+    0 leaves a head out, and as it is. ``train``: ``both``, or ``policy``, which freezes all but the policy head (the batch statistics of
     the trunk too), for a network that knows values already (``value_weight=0``). ``weight_decay``: AdamW's, of matrices and kernels
     alone. The other settings are ``Distillation``'s. Without a value loss the epochs are judged by ``val/policy_ce``.
 
@@ -66,6 +66,9 @@ class PolicyValue(Distillation):
         self.weight_decay, self.trained = weight_decay, train
         if value_weight == 0:
             self.monitor = "val/policy_ce"
+            for part in (net.neck, net.hidden, net.head):  # no gradient would reach them, for which several processes would wait
+                if part is not None:
+                    cast(torch.nn.Module, part).requires_grad_(False)
         if train == "policy":
             self.net.requires_grad_(False)
         cast(torch.nn.Module, self.net.policy).requires_grad_(policy_weight > 0)

@@ -22,6 +22,7 @@ from raccoon.env.codec import position_id
 from raccoon.env.encoder import Encoder
 from raccoon.executor import ProcessExecutor
 from raccoon.model import build_net
+from raccoon.rng import torch_seed
 from raccoon.runs import Run
 from raccoon.train.checkpoints import peek
 from raccoon.train.policy_value import PolicyValue
@@ -88,12 +89,26 @@ def test_a_policy_head_is_added_to_a_trained_network_and_nothing_else_moves(make
     net = artifact.load(tmp_path / "run" / "net.pt")[0].state_dict()
     for key, value in start.state_dict().items():
         assert torch.equal(net[key], value), key
-    fresh = build_net(config["model"], Encoder(), seed=1).state_dict()
+    fresh = build_net(config["model"], Encoder(), seed=torch_seed(config["seed"], "network")).state_dict()
     assert not torch.equal(net["policy.output.weight"], fresh["policy.output.weight"])
     epochs = report["tables"]["epochs"]
     best = min(epochs, key=lambda row: row["val/policy_ce"])
     assert report["figures"]["epoch exported"]["value"] == best["epoch"]
     assert epochs[0]["val/mse"] == epochs[1]["val/mse"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "left"), [({"value_weight": 0.0}, ("neck.", "hidden.", "head.")), ({"policy_weight": 0.0}, ("policy.",))]
+)
+def test_a_head_left_out_stays_as_it_is_and_everything_else_has_a_gradient(make_policy, tmp_path, settings, left):
+    config = make_policy(max_epochs=1, **settings)
+    run_in(tmp_path / "run", config)
+    last, fresh = peek(tmp_path / "run" / "last.ckpt"), build_net(config["model"], Encoder(), seed=torch_seed(config["seed"], "network"))
+    weights = [name for name, _ in fresh.named_parameters()]
+    moved = [name for name in weights if not torch.equal(last["state_dict"][f"net.{name}"], fresh.state_dict()[name])]
+    assert moved == [name for name in weights if not name.startswith(left)]
+    (optimizer,) = last["optimizer_states"]
+    assert set(optimizer["state"]) == {index for group in optimizer["param_groups"] for index in group["params"]}
 
 
 def test_another_network_is_no_start(make_policy, make_net, tmp_path):
