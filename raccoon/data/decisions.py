@@ -83,7 +83,7 @@ def decisions_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
 
 
 def decide(rows: NDArray[np.void], player: Player, top: int, temperature: float, seed: int) -> NDArray[np.void]:
-    """``DECISION_ROW[n]`` of labelled positions ``ROW[N]``: the decisions in their order, then second halves of doubles, N <= n < 2 N."""
+    """``DECISION_ROW[n]`` of labelled positions ``ROW[N]``: the decisions in their order, then second halves of doubles, N <= n <= 2 N."""
     boards, _ = unpack5(rows)
     words = position_words(boards)
     dice = (hash64(seed, "decision roll", words[:, 0], words[:, 1]) % np.uint64(36)).astype(np.int64)

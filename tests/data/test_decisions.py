@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from scipy.stats import chisquare
 
-from raccoon.contracts import RaccoonError
-from raccoon.data.decisions import Decisions
+from raccoon.contracts import RaccoonError, SearchResult
+from raccoon.data.decisions import Decisions, _one_each
 from raccoon.data.loader import unpacked
 from raccoon.data.policy_rows import DECISION_ROW, KEPT, POLICY_ROW, JointBatch, pack_policies, unpack_policies
 from raccoon.data.store import DECISIONS, PositionStore
@@ -20,7 +21,9 @@ from raccoon.env.board import START
 from raccoon.env.half_moves import apply_actions, legal_mask
 from raccoon.env.movegen import enumerate_turns
 from raccoon.executor import ProcessExecutor
+from raccoon.rng import hash64
 from raccoon.search import child_values
+from raccoon.search.policy_targets import half_targets, soft_shares
 
 GNUBG = {"_target_": "raccoon.engine.gnubg.GnubgEngine", "ply": 0}
 PLAYER = {"_target_": "raccoon.play.player.EnginePlayer", "engine": GNUBG}
@@ -57,13 +60,13 @@ def test_a_row_comes_back_with_its_largest_shares() -> None:
 
 
 @pytest.mark.parametrize(("ids", "shares"), [([0], [0.0]), ([0], [-1.0]), ([0], [np.nan]), ([1352], [1.0]), ([], [])])
-def test_bad_targets_are_refused(ids: list[int], shares: list[float]) -> None:
+def test_bad_targets_are_refused(ids: Any, shares: Any) -> None:
     with pytest.raises(RaccoonError, match="policy target of row 0"):
         pack_policies(START[None], np.array([[3, 1]]), None, np.zeros(1), np.array([0, len(ids)]), ids, shares)
 
 
 def test_a_share_on_an_illegal_action_is_refused() -> None:
-    rows = pack_policies(START[None], np.array([[3, 1]]), None, np.zeros(1), np.array([0, 1]), [0], [1.0])
+    rows = pack_policies(START[None], np.array([[3, 1]]), None, np.zeros(1), np.array([0, 1]), np.array([0]), np.array([1.0]))
     with pytest.raises(RaccoonError, match="illegal action"):
         unpack_policies(rows)
 
@@ -95,6 +98,20 @@ def test_labels_belong_to_the_first_halves(small: PositionStore, decided: Positi
     second = batch.policy.mid
     assert 0.05 < second.float().mean() < 0.17  # a sixth of the rolls are doubles, most of which go on
     assert (batch.policy.legal[second].sum(dim=1) > 1).all()
+
+
+def test_the_second_half_that_is_asked_for_is_drawn_by_the_share_of_the_first() -> None:
+    count = 600
+    turns = enumerate_turns(np.repeat(START[None], count, axis=0), np.repeat([[2, 2]], count, axis=0))
+    found = SearchResult(np.tile(np.linspace(0.0, 0.02, int(turns.offsets[1])), count), np.ones(len(turns.children), bool), 0)
+    first, second = half_targets(turns, soft_shares(found, turns.offsets, 6, 0.02))
+    drawn = _one_each(first, second, hash64(1, "test", np.arange(count)))
+    wanted = first.shares[: first.offsets[1]]
+    halves = second.boards[: (wanted > 0).sum()]
+    times = np.array([(drawn.boards == half).all(axis=(1, 2)).sum() for half in halves])
+    assert len(times) > 2
+    assert drawn.row.tolist() == list(range(count))
+    assert chisquare(times, count * wanted[wanted > 0]).pvalue > 1e-4
 
 
 def test_shards_do_not_depend_on_how_they_are_run(small: PositionStore, decided: PositionStore, tmp_path: Path, inline) -> None:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
 from raccoon.contracts import RaccoonError
+from raccoon.data.episodes import Episodes
 from raccoon.data.policy_rows import DECISION_ROW, unpack_decisions
 from raccoon.data.selfplay import SelfPlay
 from raccoon.data.tree_player import TreePlayer
 from raccoon.data.tree_selfplay import TreeSelfPlay
+from raccoon.engine.net import NetEngine
 from raccoon.engine.outcomes import five_from_six
 from raccoon.engine.random import RandomEngine
 from raccoon.env.board import terminal_points
+from raccoon.env.encoder import Encoder
 from raccoon.env.half_moves import apply_actions
+from raccoon.model import MLP, Outcomes6, RaccoonNet
 from raccoon.play.match import MatchResult, play_games
 from raccoon.play.observers import Record, Recorder
 from raccoon.rng import generator, hash64
@@ -140,6 +145,27 @@ def test_it_plays_both_sides_or_not_at_all():
 def test_bad_settings_are_named(settings, key):
     with pytest.raises(RaccoonError, match=rf"data\.{key}="):
         TreeSelfPlay(**{"search": MCTS(1), **settings})
+
+
+class Learner:
+    """Gives every state a target of its own."""
+
+    def __init__(self) -> None:
+        self.best_net = RaccoonNet(Encoder(), partial(MLP, hidden=[8]), Outcomes6)
+
+    def label(self, episodes: Episodes, engine: Any) -> np.ndarray:
+        return generator(5, "test labels").dirichlet(np.ones(6), len(episodes.boards))
+
+
+def test_an_epoch_is_played_by_its_settings_and_labelled_by_the_learner():
+    data = TreeSelfPlay(MCTS(6, noise=0.25, temperature=1.0), 3, 0.5, games=5, holdout=0.5, special=0.0, turn_cap=8, seed=7)
+    learner = Learner()
+    made = data.make(learner, np.arange(5, 10))
+    player = TreePlayer(NetEngine(learner.best_net), data.search, 7, 3, 0.5)
+    result = play_games((player, player), np.arange(5, 10), 7, observers=[player], turn_cap=8)
+    episodes = player.episodes()
+    assert (made["rows"] == player.decisions(episodes, learner.label(episodes, None))).all()
+    assert (made["rolls"] == result.rolls).all()
 
 
 def test_games_are_those_of_selfplay_in_rows_of_another_kind():

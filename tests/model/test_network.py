@@ -95,6 +95,20 @@ def test_policy_reads_the_dice_and_the_value_does_not_need_them(boards: np.ndarr
     torch.testing.assert_close(net.prepare(boards, np.zeros((50, 2), np.int8)), net.prepare(boards))
 
 
+def test_values_and_policy_are_trained_on_the_statistics_of_their_mixture(boards: np.ndarray) -> None:
+    """Not on those of either alone: in evaluation there is one mean for both."""
+    joint, cat = make(seed=3).train(), make(seed=3).train()
+    x = joint.prepare(boards)
+    decisions = joint.prepare(boards, np.full((len(boards), 2), 5))
+    raw, logits = joint.value_and_policy(x, decisions)
+    both = torch.cat([x, decisions])
+    whole = cat.backbone(both)
+    torch.testing.assert_close(raw, cat.head(torch.relu(cat.hidden(cat.neck(whole[: len(x)])))))  # type: ignore[misc]
+    torch.testing.assert_close(logits, cat.policy(whole[len(x) :]))  # type: ignore[misc]
+    for (name, one), other in zip(joint.named_buffers(), cat.buffers(), strict=True):
+        torch.testing.assert_close(one, other, msg=name)
+
+
 @pytest.mark.parametrize("backbone", BACKBONES)
 def test_without_policy_head(backbone: str, boards: np.ndarray) -> None:
     net = make(backbone, policy=False)

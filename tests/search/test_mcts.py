@@ -14,6 +14,7 @@ from raccoon.engine.bearoff import BearoffEngine
 from raccoon.engine.random import RandomEngine
 from raccoon.env.board import START
 from raccoon.env.codec import from_position_id
+from raccoon.env.half_moves import apply_actions
 from raccoon.env.movegen import ROLL_PROBS, ROLLS, enumerate_turns
 from raccoon.play.player import EnginePlayer
 from raccoon.rng import hash64
@@ -244,6 +245,22 @@ def test_self_play_chooses_half_by_half() -> None:
     np.testing.assert_array_equal(again.chosen, played.chosen)
     other = MCTS(20).play(turns, RANDOM, hash64(2, "test", np.arange(len(turns))), 1.0)
     assert (other.chosen != played.chosen).any()
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_both_halves_are_drawn_at_the_temperature(temperature: float) -> None:
+    turns = enumerate_turns(np.repeat(START[None], 30, axis=0), np.repeat([[2, 2]], 30, axis=0))
+    keys = hash64(1, "test", np.arange(len(turns)))
+    played = MCTS(20, prior="uniform").play(turns, RANDOM, keys, temperature)
+    assert played.second is not None
+    best = played.first.pick(keys)
+    halves = apply_actions(turns.boards, turns.dice, played.first.ids[best])[0]
+    first = (halves == played.second.boards).all(axis=(1, 2))
+    best = played.second.pick(keys)
+    ends = apply_actions(played.second.boards, played.second.dice, played.second.ids[best], played.second.mid)[0]
+    second = (ends == turns.children[turns.offsets[:-1] + played.chosen]).all(axis=(1, 2))
+    for most_visited in (first, second):
+        assert most_visited.all() == (temperature == 0.0)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
 
+from raccoon import artifact, assets
 from raccoon.contracts import RaccoonError
 from raccoon.train.previous import PreviousNet
 
@@ -32,12 +34,13 @@ def after(callback: PreviousNet, module: Any, *epochs: int) -> list[dict[str, fl
 
 
 def test_a_network_is_level_with_itself_and_the_epochs_between_carry_the_figure(make_net):
-    module: Any = Module(make_net())
+    """Eight games, whose interval is as narrow as this because the luck is taken out: results alone give 1.1 on either side."""
+    module: Any = Module(artifact.load(assets.path(assets.NETS["prune"]))[0])
     callback = PreviousNet(every=2, games=8, turn_cap=300)
     callback.on_train_start(trainer(0), module)
     assert after(callback, module, 0) == []
     first, carried = after(callback, module, 1, 2)
-    assert abs(first["val/v_previous"]) <= first["val/v_previous_ci"]
+    assert abs(first["val/v_previous"]) <= first["val/v_previous_ci"] < 0.5
     assert carried == first
     again = PreviousNet(every=2, games=8, turn_cap=300)
     again.load_state_dict(callback.state_dict())
@@ -47,10 +50,6 @@ def test_a_network_is_level_with_itself_and_the_epochs_between_carry_the_figure(
 
 def test_better_than_before_is_above_zero(make_net):
     """Against weights that are all 0 and so rank no play above another."""
-    import torch
-
-    from raccoon import artifact, assets
-
     net, _ = artifact.load(assets.path(assets.NETS["prune"]))
     worse, _ = artifact.load(assets.path(assets.NETS["prune"]))
     with torch.no_grad():
