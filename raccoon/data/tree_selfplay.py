@@ -31,7 +31,7 @@ class TreeSelfPlay(SelfPlay):
     row = DECISION_ROW
     trainers = "trainer=alphazero"
 
-    def __init__(self, search: MCTS, temperature_turns: int = 30, temperature_late: float = 0.0, **games: Any) -> None:
+    def __init__(self, search: MCTS, temperature_turns: int = 4, temperature_late: float = 0.0, **games: Any) -> None:
         if not isinstance(search, MCTS):
             raise RaccoonError(f"data.search={type(search).__name__}: counts no visits; choose search@data.search=mcts")
         self.search = search

@@ -37,7 +37,7 @@ class AlphaZero(SelfTaught, PolicyValue):
 
     data_options = "data=selfplay_mcts"
 
-    def __init__(self, net: RaccoonNet, *, value_bootstrap_alpha: float = 0.5, **shell: Any) -> None:
+    def __init__(self, net: RaccoonNet, *, value_bootstrap_alpha: float = 0.2, **shell: Any) -> None:
         number("trainer.value_bootstrap_alpha", value_bootstrap_alpha, "a number from 0 to 1", most=1.0)
         super().__init__(net, **shell)
         self.value_bootstrap_alpha = value_bootstrap_alpha
