@@ -31,7 +31,7 @@ DATA = {
     "turn_cap": 8,
     "seed": 1,
 }
-PREVIOUS = {"_target_": "raccoon.train.previous.PreviousNet", "every": 2, "games": 4, "turn_cap": 60}
+PREVIOUS = {"_target_": "raccoon.train.previous.PreviousNet", "every": 2, "games": 4, "turn_cap": 1000}
 
 
 @pytest.fixture
@@ -41,8 +41,7 @@ def make_alphazero(make_config: Callable[..., dict[str, Any]], make_node: Callab
     def make(head: str = "outcomes6", **trainer: Any) -> dict[str, Any]:
         config = make_config(head)
         config["model"] = make_node(head, policy=True)
-        config["trainer"] = {"_target_": "raccoon.train.alphazero.AlphaZero", "max_epochs": 2, "ema_decay": 0.9, "lr": 0.003}
-        config["trainer"] |= {"value_bootstrap_alpha": 0.5, **trainer}
+        config["trainer"] = {"_target_": "raccoon.train.alphazero.AlphaZero", "max_epochs": 2, "ema_decay": 0.9, "lr": 0.003, **trainer}
         config["data"] = {**DATA, "search": dict(DATA["search"])}
         return config
 
