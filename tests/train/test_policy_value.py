@@ -12,8 +12,10 @@ import pytest
 import torch
 
 from raccoon import artifact
+from raccoon.build import build
 from raccoon.contracts import RaccoonError
 from raccoon.data.decisions import Decisions
+from raccoon.data.loader import unpacked
 from raccoon.data.policy_rows import JointBatch, PolicyBatch
 from raccoon.data.writer import fill
 from raccoon.engine.net import NetEngine
@@ -78,6 +80,25 @@ def test_both_heads_learn(make_policy, tmp_path):
         assert table[-1][name] < table[0][name]
     assert table[-1]["val/policy_top1"] > table[0]["val/policy_top1"]
     assert NetEngine.load(tmp_path / "run" / "net.pt").has_policy
+
+
+def test_the_policy_is_judged_on_held_out_decisions(make_policy, tmp_path):
+    config = make_policy(max_epochs=1)
+    (row,) = json.loads(run_in(tmp_path / "run", config).read_text())["tables"]["epochs"]
+    data = build(config["data"], "data")
+    data.setup()
+    batch, net = unpacked(data.order.held), artifact.load(tmp_path / "run" / "net.pt")[0].requires_grad_(False)
+    assert isinstance(batch, JointBatch)
+    policy = batch.policy
+    logits = net.policy_logits(net.prepare(policy.boards, policy.dice, policy.mid), policy.legal).double()
+    target = torch.zeros_like(logits).scatter_add(1, policy.ids, policy.shares.double())
+    logs = logits.log_softmax(dim=1).masked_fill(~policy.legal, 0.0)
+    above = (torch.special.xlogy(target, target) - target * logs).sum(dim=1).mean()
+    assert row["val/policy_ce"] == pytest.approx(float(above), rel=1e-4)
+    choice = policy.legal.sum(dim=1) > 1
+    assert not choice.all()
+    hits = target.gather(1, logits.argmax(dim=1, keepdim=True))[:, 0] == target.max(dim=1).values
+    assert row["val/policy_top1"] == pytest.approx(float(hits[choice].double().mean()), abs=1e-6)
 
 
 @pytest.mark.parametrize("head", ["outcomes6", "scalar"])

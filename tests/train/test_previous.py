@@ -48,8 +48,8 @@ def test_a_network_is_level_with_itself_and_the_epochs_between_carry_the_figure(
     assert after(again, other, 2) == [first]
 
 
-def test_better_than_before_is_above_zero(make_net):
-    """Against weights that are all 0 and so rank no play above another."""
+def test_better_than_before_is_above_zero_and_then_the_better_one_is_what_was_before():
+    """Against weights that are all 0 and so rank no play above another; a continued run still has them."""
     net, _ = artifact.load(assets.path(assets.NETS["prune"]))
     worse, _ = artifact.load(assets.path(assets.NETS["prune"]))
     with torch.no_grad():
@@ -58,9 +58,15 @@ def test_better_than_before_is_above_zero(make_net):
     module: Any = Module(worse)
     callback = PreviousNet(every=1, games=8, turn_cap=300)
     callback.on_train_start(trainer(0), module)
+    continued = PreviousNet(every=1, games=8, turn_cap=300)
+    continued.load_state_dict(callback.state_dict())
     module.best_net = net
-    (figures,) = after(callback, module, 0)
-    assert figures["val/v_previous"] > figures["val/v_previous_ci"] > 0
+    better, level = after(callback, module, 0, 1)
+    assert better["val/v_previous"] > better["val/v_previous_ci"] > 0
+    assert abs(level["val/v_previous"]) <= level["val/v_previous_ci"]
+    same: Any = Module(net)
+    continued.on_train_start(trainer(0), same)
+    assert after(continued, same, 0) == [better]
 
 
 def test_where_no_game_ends_there_is_no_figure(make_net):
