@@ -14,12 +14,13 @@ from raccoon.engine.bearoff import BearoffEngine
 from raccoon.engine.random import RandomEngine
 from raccoon.env.board import START
 from raccoon.env.codec import from_position_id
-from raccoon.env.half_moves import apply_actions
+from raccoon.env.half_moves import apply_actions, legal_actions
 from raccoon.env.movegen import ROLL_PROBS, ROLLS, enumerate_turns
 from raccoon.play.player import EnginePlayer
 from raccoon.rng import hash64
 from raccoon.search.expectimax import equities
 from raccoon.search.mcts import MCTS
+from raccoon.search.mcts_expand import expand
 from raccoon.search.mcts_forest import Forest
 
 RANDOM = RandomEngine(3)
@@ -134,6 +135,18 @@ def test_the_prior_decides_the_first_simulation() -> None:
     for place in (1, len(ids) - 1):
         found = MCTS(1).search(board, dice, _Liking(int(ids[place])))
         assert np.flatnonzero(found.visits).tolist() == [place]
+
+
+def test_a_first_half_is_worth_the_best_turn_behind_it() -> None:
+    dice, mid = np.array([[2, 2]], np.int8), np.ones(1, bool)
+    edges = expand(START[None], dice, ~mid, RANDOM, "value", 0.02)
+    assert edges.again.all()
+    for board, first in zip(edges.boards, edges.first, strict=True):
+        ids = legal_actions(board[None], dice, mid)[0]
+        boards, rolls = (np.repeat(part, len(ids), axis=0) for part in (board[None], dice))
+        assert first == -RANDOM.value(apply_actions(boards, rolls, ids, np.ones(len(ids), bool))[0]).min()
+    weight = np.exp(edges.first / 0.02)
+    np.testing.assert_allclose(edges.prior, weight / weight.sum())
 
 
 @pytest.mark.parametrize("prior", ["value", "uniform"])
