@@ -12,12 +12,16 @@ from raccoon.eval import report as reports
 
 __all__ = ["log_report"]
 
+_BY_EPOCH = ("train/", "val/")
+"""What figures of the exported epoch begin with: once more, at step 0, they would bend the curves of a training back."""
+
 
 def log_report(loggers: Iterable[Any], folder: Path) -> None:
     """Send the report in ``folder``, and those in ``folder/final/NAME``, to Lightning ``loggers``.
 
-    Every logger gets the figures of the report by name. A logger whose ``experiment`` is a wandb run gets their intervals and n
-    into its summary (``NAME.lo``, ``.hi``, ``.n``), its tables as ``tables/TITLE`` and the plots as ``plots/NAME``.
+    A logger gets the figures of the report by name, except those of single epochs, which it has had. One whose ``experiment`` is
+    a wandb run gets all of them, their intervals and n into its summary (``NAME.lo``, ``.hi``, ``.n``), its tables as
+    ``tables/TITLE`` and the plots as ``plots/NAME``.
     """
     report = reports.read(folder)
     parts = {path.parent.name: reports.read(path) for path in sorted(folder.glob("final/*/report.json"))}
@@ -27,8 +31,7 @@ def log_report(loggers: Iterable[Any], folder: Path) -> None:
             for name, part in parts.items():
                 _send(logger.experiment, part, folder / "final" / name, f"{name}/")
         else:
-            scalars = {name: figure.value for name, figure in report.figures.items() if math.isfinite(figure.value)}
-            logger.log_metrics(scalars, step=0)
+            logger.log_metrics(dict(_scalars(report.figures)), step=0)
             logger.finalize("success")
 
 
@@ -49,6 +52,12 @@ def _send(run: Any, report: Report, folder: Path, prefix: str) -> None:
         media[f"plots/{prefix}{path.stem}"] = wandb.Image(str(path), caption=path.stem)
     if media:
         run.log(media)
+
+
+def _scalars(figures: Mapping[str, Figure]) -> Iterable[tuple[str, float]]:
+    for name, figure in figures.items():
+        if math.isfinite(figure.value) and not name.startswith(_BY_EPOCH):
+            yield name, figure.value
 
 
 def _summary(figures: Mapping[str, Figure], prefix: str) -> Iterable[tuple[str, float | int]]:

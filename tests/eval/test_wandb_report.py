@@ -51,8 +51,8 @@ def write(folder: Path, **figures: Figure) -> Path:
     return reports.write(report, folder)
 
 
-def test_a_plain_logger_gets_the_figures(tmp_path: Path) -> None:
-    write(tmp_path, pr=Figure(2.5, 2.0, 3.0, 9), gap=Figure(math.nan))
+def test_a_plain_logger_gets_the_figures_that_it_has_not_had(tmp_path: Path) -> None:
+    write(tmp_path, pr=Figure(2.5, 2.0, 3.0, 9), gap=Figure(math.nan), **{"val/pr": Figure(2.5), "train/loss": Figure(1.0)})
     plain = Plain()
     log_report([plain], tmp_path)
     assert plain.calls == [({"pr": 2.5}, 0), "success"]
