@@ -82,5 +82,5 @@ def _loader_rate(stores: list[PositionStore], epochs: int) -> float:
     begin, count = time.process_time(), 0
     for epoch in range(epochs):
         order.set_epoch(epoch)
-        count += sum(len(boards) for boards, _ in loader)
+        count += sum(len(batch[0]) for batch in loader)
     return count / (time.process_time() - begin)

@@ -100,7 +100,7 @@ def _bare_rate(net: RaccoonNet, folder: Path, batch: int, steps: int) -> float:
     """Forward, loss, backward, clipping, Adam and averaging on one batch that stays in memory."""
     data = _data(folder, batch)
     data.setup()
-    boards, probs6 = next(iter(data.train_dataloader()))
+    boards, probs6 = next(iter(data.train_dataloader()))[:2]
     x = Distillation(net).net.prepare(boards.numpy())  # the same memory layout
     x = x.contiguous(memory_format=torch.channels_last) if x.ndim == 4 else x
     if net.policy is not None:

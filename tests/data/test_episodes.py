@@ -85,7 +85,7 @@ def test_a_draw_takes_every_row_once_before_any_twice():
 
 
 def batches(loader: ReplayLoader) -> list[torch.Tensor]:
-    return [probs for _, probs in loader]
+    return [batch[1] for batch in loader]
 
 
 def test_a_loader_goes_on_in_the_middle_and_ranks_share_an_epoch():
@@ -109,5 +109,5 @@ def test_a_loader_goes_on_in_the_middle_and_ranks_share_an_epoch():
     ranks = [batches(loader(rank, 2, 3)) for rank in range(2)]
     shared = [batch for pair in zip(*ranks, strict=True) for batch in pair]
     assert torch.equal(torch.cat(shared), torch.cat(whole))
-    fresh = [len(probs) for _, probs in FreshLoader(window, 5)]
+    fresh = [len(batch[1]) for batch in FreshLoader(window, 5)]
     assert sum(fresh) == len(window.held)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,13 +12,13 @@ import torch
 
 from raccoon.contracts import RaccoonError
 from raccoon.data import loader as loaders
-from raccoon.data.loader import HeldOutLoader, TrainLoader
+from raccoon.data.loader import Batch, HeldOutLoader, TrainLoader
 from raccoon.data.rows import unpack6
 from raccoon.data.sampler import RowOrder, held_out
 from raccoon.data.store import PositionStore
 from raccoon.env.codec import position_keys
 
-Batches = list[tuple[torch.Tensor, torch.Tensor]]
+Batches = Sequence[Batch]
 
 
 def order(store: PositionStore, seed: int = 1, holdout: float = 0.2, **knobs: Any) -> RowOrder:
@@ -29,8 +29,8 @@ def rows_of(batches: Batches) -> list[bytes]:
     """Boards and labels as bytes, one entry a row."""
     return [
         bytes(key) + target.tobytes()
-        for boards, targets in batches
-        for key, target in zip(position_keys(boards.numpy()), targets.numpy(), strict=True)
+        for batch in batches
+        for key, target in zip(position_keys(batch[0].numpy()), batch[1].numpy(), strict=True)
     ]
 
 
@@ -85,8 +85,8 @@ def test_batches_are_full_and_decode_to_the_rows(small: PositionStore) -> None:
     loader = TrainLoader(order(small), 50)
     batches = list(loader)
     assert len(batches) == len(loader) == len(order(small)) // 50
-    assert all(boards.shape == (50, 2, 25) and boards.dtype == torch.int8 for boards, _ in batches)
-    assert all(probs.shape == (50, 6) and probs.dtype == torch.float32 for _, probs in batches)
+    assert all(batch[0].shape == (50, 2, 25) and batch[0].dtype == torch.int8 for batch in batches)
+    assert all(batch[1].shape == (50, 6) and batch[1].dtype == torch.float32 for batch in batches)
     rows = np.concatenate(list(order(small).windows()))[: 50 * len(batches)]
     boards, probs = unpack6(rows)
     assert same(batches, [(torch.from_numpy(boards[i : i + 50]), torch.from_numpy(probs[i : i + 50])) for i in range(0, len(rows), 50)])
@@ -133,8 +133,8 @@ def test_held_out_rows_come_in_order(small: PositionStore) -> None:
     batches = list(loader)
     assert len(batches) == len(loader)
     boards, probs = unpack6(held)
-    assert torch.equal(torch.cat([b for b, _ in batches]), torch.from_numpy(boards))
-    assert torch.equal(torch.cat([p for _, p in batches]), torch.from_numpy(probs))
+    assert torch.equal(torch.cat([batch[0] for batch in batches]), torch.from_numpy(boards))
+    assert torch.equal(torch.cat([batch[1] for batch in batches]), torch.from_numpy(probs))
     halves = [rows_of(list(HeldOutLoader(held, 33, rank, 2))) for rank in range(2)]
     assert sorted(halves[0] + halves[1]) == sorted(rows_of(batches))
 
