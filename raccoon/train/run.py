@@ -15,7 +15,7 @@ from typing import Any
 import lightning.pytorch as pl
 import torch
 from lightning.fabric.utilities.exceptions import MisconfigurationException
-from lightning.pytorch.callbacks import Callback, RichProgressBar, Timer
+from lightning.pytorch.callbacks import Callback, EarlyStopping, RichProgressBar, Timer
 
 from raccoon import artifact
 from raccoon.build import build
@@ -114,6 +114,9 @@ def _trainer(cfg: Mapping[str, Any], run: Run, module: Any, history: History) ->
     for name, callback in callbacks.items():
         if not isinstance(callback, Callback):
             raise RaccoonError(f"callbacks.{name}: expected a Lightning callback, got {type(callback).__name__}")
+        if isinstance(callback, EarlyStopping) and callback.monitor == "val/pr" and "pr" not in callbacks:
+            advice = f"leave callbacks.pr in, or give callbacks.{name}.monitor=val/mse"
+            raise RaccoonError(f"callbacks.{name}.monitor=val/pr: is logged by callbacks.pr, which is not there; {advice}")
     without_pr = getattr(module, "monitor_without_pr", "val/mse")
     monitor = getattr(module, "monitor", None) or ("val/pr" if "pr" in callbacks else without_pr)
     extra: list[Callback] = [history, Tracking(run.dir, cfg, history), *checkpoint_callbacks(run.dir, monitor, module.checkpoint_minutes)]
@@ -156,7 +159,7 @@ class _RunIds(Callback):
 
 
 def _loggers(nodes: Mapping[str, Any], run: Run) -> list[Any]:
-    path = _continue_from(run)
+    path = resume_path(run.dir) if run.resumed else None
     return build_loggers(nodes, peek(path).get("loggers", {}) if path else {})
 
 

@@ -70,6 +70,13 @@ def test_the_epoch_in_which_the_time_is_up_is_scored_and_unscored_ones_are_never
     assert peek(tmp_path / "best.ckpt")["epoch"] == 2
 
 
+def test_early_stopping_by_pr_without_the_callback_that_logs_it_is_refused(make_config, tmp_path):
+    config = make_config()
+    config["callbacks"] = {"stop": {"_target_": "lightning.pytorch.callbacks.EarlyStopping", "monitor": "val/pr"}}
+    with pytest.raises(RaccoonError, match=r"callbacks\.stop\.monitor=val/pr: is logged by callbacks\.pr.* give callbacks\.stop"):
+        train(config, Run(tmp_path, "train", False, config))
+
+
 def test_a_continued_run_carries_the_score_and_is_scored_in_the_same_epochs(make_config, tmp_path, monkeypatch):
     def run(folder: Path, epochs: int, resumed: bool = False) -> list[float]:
         folder.mkdir(exist_ok=True)
