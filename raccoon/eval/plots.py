@@ -5,6 +5,7 @@ Matplotlib's object interface only: no pyplot, no global state, nothing imported
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -84,7 +85,8 @@ def frontier(x: Mapping[str, float], y: Mapping[str, Figure], best: Sequence[str
             low, high = (figure.value if end is None else end for end in (figure.lo, figure.hi))
             colour = _COLOURS[0] if name in best else _COLOURS[1]
             axes.errorbar(x[name], figure.value, [[figure.value - low], [high - figure.value]], fmt="o", color=colour, capsize=3)
-            axes.annotate(name, (x[name], figure.value), textcoords="offset points", xytext=(6, 6), fontsize=8)
+            label = textwrap.fill(name, 40, break_long_words=False, break_on_hyphens=False)  # jobs are called after many settings
+            axes.annotate(label, (x[name], figure.value), textcoords="offset points", xytext=(6, 6), fontsize=8)
         axes.plot([x[name] for name in best], [y[name].value for name in best], color=_COLOURS[0], linewidth=1, zorder=0)
         axes.set_ylim(bottom=0)
         axes.margins(x=0.15)
