@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.engine.outcomes import six_from_five
 from raccoon.env import codec
-from raccoon.env.half_moves import N_ACTIONS, legal_mask
+from raccoon.env.half_moves import N_ACTIONS, legal_mask, low_first
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -99,12 +99,13 @@ def pack_policies(
 
 
 def unpack_policies(rows: NDArray[np.void]) -> PolicyBatch:
-    """The decisions of ``rows`` (of ``POLICY_ROW``, or of any dtype with its fields). Raises RaccoonError on a broken row."""
+    """The decisions of ``rows`` (of ``POLICY_ROW``, or of any dtype with its fields), lower die first. Raises RaccoonError on a broken
+    row."""
     import torch
 
     try:
         boards = codec.from_position_keys(rows["key"])
-        dice, mid = rows["dice"].astype(np.int8), rows["mid"].astype(bool)
+        dice, mid = low_first(rows["dice"]), rows["mid"].astype(bool)
         legal = legal_mask(boards, dice, mid)
     except RaccoonError as error:
         raise RaccoonError(f"decisions: {error}; the data was changed after it was written, generate it again") from error

@@ -23,7 +23,7 @@ from raccoon.engine.base import EngineBase
 from raccoon.engine.cache import BoardCache
 from raccoon.env.codec import unique_boards
 from raccoon.env.encoder import Encoder
-from raccoon.env.half_moves import legal_mask
+from raccoon.env.half_moves import legal_mask, low_first
 from raccoon.model import RaccoonNet
 
 __all__ = ["NetEngine", "chunks"]
@@ -110,10 +110,11 @@ class NetEngine(EngineBase):
     def policy(self, boards: Boards, dice: NDArray[np.int8], mid_doubles: NDArray[np.bool_] | None = None) -> NDArray[np.float32]:
         """``float32[N, 1352]``: probability of each legal half turn of the side on roll; illegal ones are exactly 0.
 
-        ``boards`` as they stand, ``dice int8[N, 2]``; ``mid_doubles bool[N]``: the first half of a double has been played.
-        Raises RaccoonError when the network has no policy head.
+        ``boards`` as they stand, ``dice int8[N, 2]`` in either order (the network is shown the lower first); ``mid_doubles bool[N]``:
+        the first half of a double has been played. Raises RaccoonError when the network has no policy head.
         """
         mask = legal_mask(boards, dice, mid_doubles)
+        dice = low_first(dice)
         mid = np.zeros(len(boards), bool) if mid_doubles is None else mid_doubles
         self.evaluations += len(boards)
         out = np.zeros(mask.shape, np.float32)

@@ -19,7 +19,7 @@ from raccoon.contracts import Boards, RaccoonError
 from raccoon.env.board import unfinished
 from raccoon.env.movegen import check_dice, step, undo
 
-__all__ = ["N_ACTIONS", "PASS", "apply_actions", "for_player", "legal_actions", "legal_mask", "play", "set_legal"]
+__all__ = ["N_ACTIONS", "PASS", "apply_actions", "for_player", "legal_actions", "legal_mask", "low_first", "play", "set_legal"]
 
 N_ACTIONS = 1352
 """Size of OpenSpiel's action space."""
@@ -111,6 +111,11 @@ def _inputs(boards: ArrayLike, dice: ArrayLike, mid_doubles: ArrayLike | None) -
     if len(wrong):
         raise RaccoonError(f"mid_doubles: row {wrong[0]} is set, but its dice {rolls[wrong[0]].tolist()} are no double")
     return array, rolls, mid
+
+
+def low_first(dice: ArrayLike) -> NDArray[np.int8]:
+    """``dice int[N, 2]`` with the lower of each roll first: what a policy head is shown, so that 3-1 and 1-3 are one roll to it."""
+    return np.sort(np.asarray(dice, np.int8), axis=1)
 
 
 def legal_mask(boards: ArrayLike, dice: ArrayLike, mid_doubles: ArrayLike | None = None) -> NDArray[np.bool_]:

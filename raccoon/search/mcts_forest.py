@@ -11,6 +11,7 @@ from scipy.special import gammaincinv
 
 from raccoon.contracts import Boards, Engine
 from raccoon.env.board import terminal_points
+from raccoon.env.half_moves import low_first
 from raccoon.rng import hash64, uniform
 from raccoon.search.mcts_expand import Prior, expand
 from raccoon.search.mcts_nodes import CHANCE, DECISION, EXACT, VALUED, Flights, empty, grown
@@ -67,7 +68,7 @@ class Forest:
         else:
             self.nodes = grown(self.nodes, self.used, (0, self.count, 0))
             self.nodes.d_board[: self.count] = boards
-            self.nodes.d_dice[: self.count] = np.sort(dice, axis=1)  # the kernels take the lower die first
+            self.nodes.d_dice[: self.count] = low_first(dice)
             self.nodes.d_mid[: self.count] = False if mid is None else mid
             self.used[1] = self.count
             self._expand(np.arange(self.count))

@@ -52,6 +52,16 @@ def test_values_are_the_networks(kind: str, boards: np.ndarray) -> None:
     assert engine.has_probs == net.has_probs
 
 
+def test_the_policy_does_not_depend_on_the_order_of_the_dice(boards: np.ndarray) -> None:
+    engine, dice = NetEngine(make()), generator(4, "test").integers(1, 7, (600, 2)).astype(np.int8)
+    chances = engine.policy(boards, dice)
+    np.testing.assert_array_equal(chances, engine.policy(boards, dice[:, ::-1]))
+    np.testing.assert_allclose(chances.sum(axis=1), 1.0, atol=1e-5)
+    with torch.inference_mode():
+        x, mask = engine.net.prepare(boards, np.sort(dice, axis=1)), torch.from_numpy(chances > 0)
+        np.testing.assert_allclose(engine.net.policy_logits(x, mask).softmax(dim=1).numpy(), chances, atol=1e-6)
+
+
 @pytest.mark.parametrize("kind", ["mlp-outcomes6", "mlp-scalar", "resnet-outcomes6"])
 def test_conforms(kind: str) -> None:
     check_engine(NetEngine(make(kind)))
