@@ -15,5 +15,9 @@ class Scalar(ValueHead):
     def __init__(self, width: int) -> None:
         super().__init__(width, 1)
 
+    def forward(self, features: Tensor) -> Tensor:
+        """Raw numbers ``[N, 1]``, row by row: kernels for a matrix and one vector cut the rows up by threads, in other bits."""
+        return (features * self.output.weight).sum(dim=1, keepdim=True) + self.output.bias
+
     def equity(self, raw: Tensor) -> Tensor:
         return raw.float().squeeze(1).tanh()
