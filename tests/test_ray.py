@@ -49,7 +49,7 @@ def waits(job: Mapping[str, Any], index: int) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def ray_of_two() -> Iterator[RayExecutor]:
     yield RayExecutor(workers=2, progress=False)
-    import ray
+    import ray  # pyright: ignore[reportMissingImports]
 
     ray.shutdown()
 
@@ -168,7 +168,7 @@ def test_command_lines(ray_of_two: RayExecutor, tmp_path: Path) -> None:
 def address_of(executor: RayExecutor) -> str:
     """Of the Ray that ``executor`` has started: a cluster for other programs."""
     list(executor.map(draw, {"seed": 1, "folder": "", "dies": []}, [0], "connects"))
-    import ray
+    import ray  # pyright: ignore[reportMissingImports]
 
     return ray.get_runtime_context().gcs_address
 

@@ -96,9 +96,7 @@ class Chart:
 class Axis:
     """Maps the range of ``values``, with some room, to pixels ``start`` to ``stop``; ``whole``: ticks at whole numbers alone."""
 
-    def __init__(
-        self, values: Sequence[float], start: float, stop: float, log: bool = False, whole: bool = False, nice: bool = True
-    ) -> None:
+    def __init__(self, values: Sequence[float], start: float, stop: float, log: bool = False, whole: bool = False) -> None:
         self.start, self.stop, self.log, self.whole = start, stop, log, whole
         self.low, self.high = min(values), max(values)
         if log:

@@ -201,8 +201,10 @@ class SelfPlay(pl.LightningDataModule):
         return Actors(made, actors, games)
 
     def _rank(self) -> tuple[int, int]:
-        trainer = self.trainer
-        return (trainer.global_rank, trainer.world_size) if trainer is not None else (0, 1)
+        rank, world = (self.trainer.global_rank, self.trainer.world_size) if self.trainer is not None else (0, 1)
+        if self.games < world:
+            raise RaccoonError(f"data.games={self.games}: give at least one for each of the {world} processes")
+        return rank, world
 
 
 def _packed(episodes: Episodes, targets: NDArray[np.float64]) -> NDArray[np.void]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -36,6 +39,14 @@ def test_bad_settings_are_named(key, value):
 def test_too_few_games_to_hold_one_out_are_refused():
     with pytest.raises(RaccoonError, match=r"data\.games=3, data\.holdout=0\.01"):
         SelfPlay(games=3, holdout=0.01)
+
+
+def test_every_process_has_a_game():
+    data = SelfPlay(games=20, holdout=0.2)
+    trainer: Any = SimpleNamespace(global_rank=0, world_size=30)
+    data.trainer = trainer
+    with pytest.raises(RaccoonError, match=r"data\.games=20.*30 processes"):
+        data.train_dataloader()
 
 
 def test_a_share_of_the_games_starts_elsewhere_and_differs_by_epoch():
