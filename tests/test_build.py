@@ -123,7 +123,7 @@ def test_targets_outside_the_allow_list_are_refused(name: str) -> None:
         (EXECUTOR, {"speed": 2}, r"^executor\.speed: .*does not take that"),
         ({"_target_": "raccoon.executor.Nothing"}, {}, r"executor\._target_='raccoon.executor.Nothing' cannot be imported"),
         ({"_target_": "raccoon.nothing.Nothing"}, {}, r"executor\._target_.*cannot be imported"),
-        ({"_target_": "raccoon.executor._LOST_LIMIT"}, {}, r"executor\._target_.*not a class or function"),
+        ({"_target_": "raccoon.env.board.START"}, {}, r"executor\._target_.*not a class or function"),
         ({"_target_": 3}, {}, r"executor\._target_=3 may not be built"),
         ({"workers": 0}, {}, r"^executor: expected a node with _target_"),
         (None, {}, r"^executor: expected a node with _target_"),

@@ -267,13 +267,18 @@ if __name__ == "__main__":
 """
 
 
+def heeds_ctrl_c() -> None:
+    """What a shell puts in the background is deaf to SIGINT, and so is all that it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("program", [SLEEPS, FITS], ids=["workers", "training"])
 @pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path, program: str, sent: signal.Signals, status: int) -> None:
     (tmp_path / "program.py").write_text(program)
     process = subprocess.Popen(
         [sys.executable, "program.py", "paths.run_dir=mine"], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-        text=True, start_new_session=True,
+        text=True, start_new_session=True, preexec_fn=heeds_ctrl_c,
     )  # fmt: skip
     try:
         deadline = time.monotonic() + 240
@@ -285,6 +290,7 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path, program: str, sent
         _, error = process.communicate(timeout=60)  # nobody waits for the shards that run
     finally:
         process.kill()  # of no effect where it has ended
+        process.communicate()
     assert process.returncode == status
     assert error.strip().splitlines()[-1] == "interrupted: mine keeps what is done; the same command continues it"
     assert "Traceback" not in error

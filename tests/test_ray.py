@@ -121,6 +121,11 @@ list(RayExecutor(sys.argv[3] or None, workers=1, progress=False).map(waits, {"fo
 
 
 @needs_ray
+def heeds_ctrl_c() -> None:
+    """What a shell puts in the background is deaf to SIGINT, and so is all that it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "cluster"), [(signal.SIGINT, False), (signal.SIGKILL, True)])
 def test_nothing_runs_on_when_the_program_ends(ray_of_two: RayExecutor, tmp_path: Path, number: signal.Signals, cluster: bool) -> None:
@@ -128,7 +133,8 @@ def test_nothing_runs_on_when_the_program_ends(ray_of_two: RayExecutor, tmp_path
     script = tmp_path / "leader.py"
     script.write_text(_LEADER)
     command = [sys.executable, str(script), str(ROOT / "tests"), str(tmp_path), address_of(ray_of_two) if cluster else ""]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as leader:
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(command, stdout=quiet, stderr=quiet, preexec_fn=heeds_ctrl_c) as leader:
         pid = int(awaited(tmp_path / "pid"))
         leader.send_signal(number)
     assert gone(pid)
