@@ -111,28 +111,31 @@ def test_shards_of_a_caller_that_stops_are_given_up(ray_of_two: RayExecutor, tmp
 
 
 _LEADER = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from test_ray import waits
+import os, pathlib, sys, time
 from raccoon.executor import RayExecutor
 
-list(RayExecutor(sys.argv[3] or None, workers=1, progress=False).map(waits, {"folder": sys.argv[2]}, [0], "test"))
+def waits(job, index):
+    pathlib.Path(job["folder"], "pid").write_text(str(os.getpid()))
+    time.sleep(60)
+    return {}
+
+list(RayExecutor(sys.argv[2] or None, workers=1, progress=False).map(waits, {"folder": sys.argv[1]}, [0], "test"))
 """
 
 
-@needs_ray
 def heeds_ctrl_c() -> None:
     """What a shell puts in the background is deaf to SIGINT, and so is all that it starts."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+@needs_ray
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "cluster"), [(signal.SIGINT, False), (signal.SIGKILL, True)])
 def test_nothing_runs_on_when_the_program_ends(ray_of_two: RayExecutor, tmp_path: Path, number: signal.Signals, cluster: bool) -> None:
     """With a Ray of its own, and on a cluster, which lives on."""
     script = tmp_path / "leader.py"
     script.write_text(_LEADER)
-    command = [sys.executable, str(script), str(ROOT / "tests"), str(tmp_path), address_of(ray_of_two) if cluster else ""]
+    command = [sys.executable, str(script), str(tmp_path), address_of(ray_of_two) if cluster else ""]
     quiet = subprocess.DEVNULL
     with subprocess.Popen(command, stdout=quiet, stderr=quiet, preexec_fn=heeds_ctrl_c) as leader:
         pid = int(awaited(tmp_path / "pid"))
