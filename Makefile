@@ -34,7 +34,11 @@ train: $(VENV)/.train ## set up, label positions, train a small net and measure 
 test: check ## set up, check and run the tests of seconds
 	$(BIN)/python -m pytest -q -m "not slow" -n 2
 
-test-slow: check ## every test, the ones of minutes included
+$(VENV)/.slow: $(VENV)/.test
+	$(PIP_INSTALL) -e '.[ray]'
+	@touch $@
+
+test-slow: check $(VENV)/.slow ## every test, the ones of minutes and of Ray included
 	$(BIN)/python -m pytest -q -n 2
 
 check: $(VENV)/.test ## lint and types

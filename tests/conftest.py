@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,3 +21,13 @@ def tiny_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("net") / "tiny.pt"
     artifact.save(path, build_net(plain(cfg.model), build(cfg.encoder)), {})
     return path
+
+
+def _heed_ctrl_c() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@pytest.fixture(scope="session")
+def heeds_ctrl_c() -> Callable[[], None]:
+    """A ``preexec_fn``: what a shell puts in the background is deaf to SIGINT, and so is all that it starts."""
+    return _heed_ctrl_c

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -267,14 +268,11 @@ if __name__ == "__main__":
 """
 
 
-def heeds_ctrl_c() -> None:
-    """What a shell puts in the background is deaf to SIGINT, and so is all that it starts."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 @pytest.mark.parametrize("program", [SLEEPS, FITS], ids=["workers", "training"])
 @pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path, program: str, sent: signal.Signals, status: int) -> None:
+def test_an_interrupted_run_says_how_to_go_on(
+    tmp_path: Path, heeds_ctrl_c: Callable[[], None], program: str, sent: signal.Signals, status: int
+) -> None:
     (tmp_path / "program.py").write_text(program)
     process = subprocess.Popen(
         [sys.executable, "program.py", "paths.run_dir=mine"], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -123,15 +123,12 @@ list(RayExecutor(sys.argv[2] or None, workers=1, progress=False).map(waits, {"fo
 """
 
 
-def heeds_ctrl_c() -> None:
-    """What a shell puts in the background is deaf to SIGINT, and so is all that it starts."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 @needs_ray
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "cluster"), [(signal.SIGINT, False), (signal.SIGKILL, True)])
-def test_nothing_runs_on_when_the_program_ends(ray_of_two: RayExecutor, tmp_path: Path, number: signal.Signals, cluster: bool) -> None:
+def test_nothing_runs_on_when_the_program_ends(
+    ray_of_two: RayExecutor, tmp_path: Path, heeds_ctrl_c: Callable[[], None], number: signal.Signals, cluster: bool
+) -> None:
     """With a Ray of its own, and on a cluster, which lives on."""
     script = tmp_path / "leader.py"
     script.write_text(_LEADER)

@@ -23,6 +23,7 @@ from raccoon.engine.outcomes import FLIPPED, exact_probs6
 from raccoon.engine.rolls import roll_index, roll_means
 from raccoon.env.board import terminal_points, unfinished
 from raccoon.env.codec import from_position_id, unique_boards
+from raccoon.env.half_moves import low_first
 from raccoon.env.movegen import ROLLS, afterstates_all_rolls, enumerate_turns
 from raccoon.executor import Executor, run_shards
 from raccoon.search.filters import Filter, keep_best
@@ -169,7 +170,7 @@ class Rollout:
         return children, luck
 
     def _chosen(self, boards: Boards, dice: NDArray[np.int8], engine: Engine) -> Boards:
-        rows = np.concatenate([boards.reshape(len(boards), -1), np.sort(dice, axis=1)], axis=1)
+        rows = np.concatenate([boards.reshape(len(boards), -1), low_first(dice)], axis=1)
         _, first, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
         turns = enumerate_turns(boards[first], dice[first])
         result = self.search.values(turns, engine)

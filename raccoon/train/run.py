@@ -59,7 +59,10 @@ def train(cfg: Mapping[str, Any], run: Run) -> Path:
     try:
         with quiet_trainer():
             trainer = _trainer(cfg, run, module, history)
-            trainer.fit(module, datamodule=data, ckpt_path=_continue_from(run), weights_only=True)
+            path = _continue_from(run)
+            if path is not None:
+                log.info("continuing from %s", path)
+            trainer.fit(module, datamodule=data, ckpt_path=path, weights_only=True)
             if trainer.interrupted:
                 raise KeyboardInterrupt
         report = final.finish(cfg, run, module, history.rows, evaluators)
@@ -159,15 +162,12 @@ class _RunIds(Callback):
 
 
 def _loggers(nodes: Mapping[str, Any], run: Run) -> list[Any]:
-    path = resume_path(run.dir) if run.resumed else None
+    path = _continue_from(run)
     return build_loggers(nodes, peek(path).get("loggers", {}) if path else {})
 
 
 def _continue_from(run: Run) -> Path | None:
-    path = resume_path(run.dir) if run.resumed else None
-    if path is not None:
-        log.info("continuing from %s", path)
-    return path
+    return resume_path(run.dir) if run.resumed else None
 
 
 def _meta(cfg: Mapping[str, Any]) -> dict[str, Any]:
