@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from raccoon.contracts import RaccoonError
-from raccoon.executor import ProcessExecutor, Shard, fingerprint, run_shards
+from raccoon.executor import ProcessExecutor, Shard, core_count, fingerprint, run_shards
 from raccoon.rng import generator
 
 HERE = Path(__file__).parent
@@ -72,6 +72,16 @@ def test_results_are_the_same_with_0_1_and_2_workers(tmp_path: Path) -> None:
             assert np.array_equal(a["x"], b["x"])
             assert a["index"] == b["index"]
     assert [int(r["index"]) for r in results[0]] == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("system", ["this one", "macOS"])
+def test_cores_are_counted_by_what_the_system_offers(monkeypatch: pytest.MonkeyPatch, system: str) -> None:
+    if system == "macOS":
+        monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    assert 1 <= core_count() <= (os.cpu_count() or 1)
+    assert ProcessExecutor().workers == core_count()
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert core_count() >= 1
 
 
 def test_shards_of_killed_workers_are_run_again(tmp_path: Path) -> None:

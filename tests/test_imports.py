@@ -96,6 +96,17 @@ def heavy(statement: str) -> str:
     return run(f"{statement}\nimport sys\nprint(sorted({{m.split('.')[0] for m in sys.modules}} & {heavies!r}))")
 
 
+LINUX_ONLY = {"sched_getaffinity", "sched_setaffinity", "pidfd_open", "memfd_create", "eventfd", "getrandom", "posix_fadvise", "O_TMPFILE"}
+
+
+def test_what_only_linux_has_is_asked_for_first() -> None:
+    for path in sorted(ROOT.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Attribute) and node.attr in LINUX_ONLY:
+                assert f'hasattr(os, "{node.attr}")' in text, f"{path.name}, line {node.lineno}: os.{node.attr} is missing on macOS"
+
+
 def test_light_modules_import_no_torch() -> None:
     env = sorted(f"raccoon.env.{path.stem}" for path in (ROOT / "env").glob("*.py") if path.stem not in ("__init__", "game_wrapper"))
     statement = "\n".join(f"import {name}" for name in [f"raccoon.{name}" for name in TORCH_FREE] + ["raccoon.env", *env, "raccoon.cli"])

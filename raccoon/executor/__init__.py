@@ -4,7 +4,7 @@
 its worker is run again.
 """
 
-from raccoon.executor.base import Executor, KeepsWorkers, Shard, Started, Workers
+from raccoon.executor.base import Executor, KeepsWorkers, Shard, Started, Workers, core_count
 from raccoon.executor.processes import ProcessExecutor
 from raccoon.executor.ray import RayExecutor
 from raccoon.executor.shards import fingerprint, run_shards
@@ -17,6 +17,7 @@ __all__ = [
     "Shard",
     "Started",
     "Workers",
+    "core_count",
     "fingerprint",
     "run_shards",
 ]

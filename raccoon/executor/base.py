@@ -9,7 +9,18 @@ from typing import Any, Protocol, runtime_checkable
 
 from raccoon.contracts import RaccoonError
 
-__all__ = ["ONE_THREAD", "Executor", "InProcess", "KeepsWorkers", "Shard", "Started", "Workers", "one_thread", "worker_count"]
+__all__ = [
+    "ONE_THREAD",
+    "Executor",
+    "InProcess",
+    "KeepsWorkers",
+    "Shard",
+    "Started",
+    "Workers",
+    "core_count",
+    "one_thread",
+    "worker_count",
+]
 
 Shard = Callable[[Mapping[str, Any], int], dict[str, Any]]
 Started = Iterator[tuple[int, dict[str, Any]]]
@@ -57,6 +68,13 @@ class InProcess:
 
     def close(self) -> None:
         """Nothing is held."""
+
+
+def core_count() -> int:
+    """Cores that this process may use, which can be fewer than the machine has. Asks what the system offers: macOS has no affinity."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def worker_count(workers: int | None) -> int | None:

@@ -13,7 +13,7 @@ from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
 from typing import Any
 
 from raccoon.contracts import RaccoonError
-from raccoon.executor.base import InProcess, Shard, Started, Workers, one_thread, worker_count
+from raccoon.executor.base import InProcess, Shard, Started, Workers, core_count, one_thread, worker_count
 
 __all__ = ["ProcessExecutor", "ProcessWorkers"]
 
@@ -28,7 +28,7 @@ class ProcessExecutor:
 
     def __init__(self, workers: int | None = None, progress: bool = True) -> None:
         given = worker_count(workers)
-        self.workers = len(os.sched_getaffinity(0)) if given is None else given
+        self.workers = core_count() if given is None else given
         self.progress = progress
 
     def map(self, shard: Shard, job: Mapping[str, Any], indices: Sequence[int], label: str) -> Iterator[tuple[int, dict[str, Any]]]:

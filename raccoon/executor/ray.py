@@ -14,7 +14,7 @@ from typing import Any
 
 from raccoon.checks import whole
 from raccoon.contracts import RaccoonError
-from raccoon.executor.base import ONE_THREAD, InProcess, Shard, Started, Workers, one_thread, worker_count
+from raccoon.executor.base import ONE_THREAD, InProcess, Shard, Started, Workers, core_count, one_thread, worker_count
 
 __all__ = ["RayExecutor", "RayWorkers"]
 
@@ -139,7 +139,7 @@ def _connected(address: str | None, least: int) -> Any:
     settings: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": False}
     logging.getLogger("ray").setLevel(logging.ERROR)
     if address is None:
-        settings |= {"include_dashboard": False, "num_cpus": max(least, len(os.sched_getaffinity(0)))}
+        settings |= {"include_dashboard": False, "num_cpus": max(least, core_count())}
     else:
         settings |= {"address": address, "runtime_env": {"env_vars": ONE_THREAD}}
     with _own_signals(), one_thread():  # the processes of a Ray of one's own inherit the environment

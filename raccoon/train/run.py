@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
@@ -22,6 +21,7 @@ from raccoon.build import build
 from raccoon.contracts import RaccoonError
 from raccoon.env.encoder import Encoder
 from raccoon.eval.wandb_report import log_report
+from raccoon.executor import core_count
 from raccoon.model import RaccoonNet, build_net
 from raccoon.rng import torch_seed
 from raccoon.runs import Run
@@ -149,7 +149,7 @@ def _trainer(cfg: Mapping[str, Any], run: Run, module: Any, history: History) ->
 
 def _check_devices(flags: Mapping[str, Any]) -> None:
     """On a CPU every device is a process that holds everything: more than there are cores can only exhaust the machine."""
-    devices, cores = flags.get("devices"), len(os.sched_getaffinity(0))
+    devices, cores = flags.get("devices"), core_count()
     if flags.get("accelerator") == "cpu" and isinstance(devices, int) and devices > max(cores, 2):
         raise RaccoonError(f"runtime.devices={devices}: with accelerator=cpu each is a process, and this machine has {cores} cores")
 
