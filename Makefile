@@ -7,6 +7,8 @@ PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3,$(she
 # --no-compile: bytecode is made when first needed, which halves the set-up
 PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check -q --no-compile $(if $(TORCH_INDEX_URL),--extra-index-url $(TORCH_INDEX_URL)) -c constraints.txt
 ARGS ?=
+# where it is set nothing below is ever kept, and every process compiles torch anew
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help train test test-slow check format bench clean
