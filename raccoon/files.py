@@ -16,7 +16,7 @@ import numpy as np
 
 from raccoon.contracts import RaccoonError
 
-__all__ = ["atomic", "read_arrays", "read_json", "write_arrays", "write_csv", "write_json", "write_text"]
+__all__ = ["atomic", "check_suffix", "read_arrays", "read_json", "write_arrays", "write_csv", "write_json", "write_text"]
 
 
 @contextlib.contextmanager
@@ -42,6 +42,13 @@ def atomic(path: Path | str) -> Iterator[IO[bytes]]:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise
+
+
+def check_suffix(path: Path | str, what: str, *suffixes: str) -> None:
+    """Raise RaccoonError for a name whose suffix promises another format than ``what`` is in; a name without one is fine."""
+    path = Path(path)
+    if path.suffix and not path.name.endswith(suffixes):
+        raise RaccoonError(f"{path}: what is written there is {what}; name it {path.with_suffix(suffixes[0])}")
 
 
 def write_text(path: Path | str, text: str) -> None:

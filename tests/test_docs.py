@@ -9,6 +9,7 @@ import itertools
 import re
 import shlex
 import sys
+import textwrap
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ PAGES = sorted([*DOCS.rglob("*.md"), *ROOT.glob("README.md")])
 FIXTURE = ROOT / "tests" / "plugin_fixture"
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _NAMED = re.compile(r"(?:# @package \S+\n)?# ([\w./-]+\.(?:py|yaml|toml))\n")  # Hydra reads its own line only when it is the first
+_PRINTS = re.compile(r"^```python\n(.*?)^```\n\n((?:    [^\n]+\n)+)", re.MULTILINE | re.DOTALL)
 _TEST = re.compile(r"^def (test_\w+)", re.MULTILINE)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _CODE = re.compile(r"`([^`\n]+)`")
@@ -151,6 +153,22 @@ def _cases(test: object) -> list[dict[str, object]]:
     """The arguments of each case of a test with at most one ``parametrize`` mark."""
     marks = [mark for mark in getattr(test, "pytestmark", []) if mark.name == "parametrize"]
     return [{mark.args[0]: value} for mark in marks for value in mark.args[1]] or [{}]
+
+
+def printed() -> list[Any]:
+    """Code and what the page shows that it prints, of every page that shows both."""
+    pages = [(page.relative_to(ROOT), _PRINTS.findall(page.read_text(encoding="utf-8"))) for page in PAGES]
+    return [pytest.param(code, textwrap.dedent(shown), id=str(page)) for page, found in pages for code, shown in found]
+
+
+@pytest.mark.parametrize(("code", "shown"), printed())
+def test_code_prints_what_is_shown(code: str, shown: str, capsys: pytest.CaptureFixture[str]) -> None:
+    exec(compile(code, "<page>", "exec"), {})
+    assert capsys.readouterr().out == shown
+
+
+def test_the_readme_shows_what_its_code_prints() -> None:
+    assert "README.md" in {case.id for case in printed()}
 
 
 def test_no_file_is_written_twice() -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from raccoon import artifact
-from raccoon.cli import export
+from raccoon.cli import benchmark, dashboard, export
 from raccoon.contracts import RaccoonError
 from raccoon.engine.net import NetEngine
 from raccoon.env.encoder import Encoder
@@ -45,3 +46,23 @@ def test_missing_files_and_arguments_are_refused(tmp_path: Path, monkeypatch, ca
     assert stop.value.code == 2
     assert "none.pt" in capsys.readouterr().err
     assert not (tmp_path / "out.pt").exists()
+
+
+def test_the_networks_that_ship_are_exported_by_name(tmp_path: Path) -> None:
+    said = export.run(["prune", str(tmp_path / "mine.pt")])
+    assert said.startswith(f"{tmp_path / 'mine.pt'}: ")
+    boards = sample_boards(20)
+    np.testing.assert_array_equal(NetEngine.load(str(tmp_path / "mine.pt")).value(boards), NetEngine.load("prune").value(boards))
+
+
+@pytest.mark.parametrize(("program", "words", "right"), [
+    (export, ["prune", "{}/net.onnx"], "net.pt"),
+    (export, ["prune", "{}/net.ckpt"], "net.pt"),
+    (benchmark, ["convert", "embedded", "{}/mine.json"], "mine.npz.xz"),
+    (benchmark, ["build", "{}/mine.json.gz", "games=1"], "mine.json.npz.xz"),
+    (dashboard, ["{}", "--out", "{}/page.pdf"], "page.html"),
+])  # fmt: skip
+def test_a_suffix_that_is_not_what_is_written_is_refused(program: Any, words: list[str], right: str, tmp_path: Path) -> None:
+    with pytest.raises(RaccoonError, match=rf"what is written there is a .*; name it .*/{right}$"):
+        program.run([word.format(tmp_path) for word in words])
+    assert list(tmp_path.iterdir()) == []

@@ -17,8 +17,11 @@ from typing import Any
 from raccoon.arguments import check_arguments
 from raccoon.cli.app import plain_main
 from raccoon.contracts import RaccoonError
+from raccoon.files import check_suffix
 
 __all__ = ["main", "run"]
+
+_COMPACT = ("a compact benchmark", ".npz.xz", ".xz")
 
 
 def run(arguments: Sequence[str]) -> str:
@@ -56,6 +59,7 @@ def _convert(source: str, target: str) -> str:
     from raccoon.eval import benchmark_file
     from raccoon.eval.benchmark import load
 
+    check_suffix(target, *_COMPACT)
     benchmark = load(source)
     size = benchmark_file.write(benchmark, target)
     return f"{target}: {size:,} bytes, {len(benchmark.checker):,} checker and {len(benchmark.cube):,} cube decisions"
@@ -68,6 +72,7 @@ def _build(target: Path, assignments: Sequence[str]) -> str:
 
     if target.exists():
         raise RaccoonError(f"{target}: exists already; name another file or remove it")
+    check_suffix(target, *_COMPACT)
     settings = _settings(assignments)
     workers = settings.pop("workers", None)
     check_arguments(BuildPlan, settings, "build")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from raccoon.cli.app import plain_main
+from raccoon.files import check_suffix
 
 __all__ = ["main", "run"]
 
@@ -19,6 +20,7 @@ def run(arguments: Sequence[str]) -> str:
     options = _parser().parse_args(list(arguments))
     from raccoon.dashboard import read_runs, write_page
 
+    check_suffix(options.out, "a page", ".html", ".htm")
     records = read_runs(options.runs)
     write_page(records, options.out, images=not options.no_images)
     bad = [f"{record.name} ({record.state})" for record in records if record.state != "done"]

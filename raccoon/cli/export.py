@@ -1,6 +1,7 @@
-"""``python -m raccoon.cli.export IN OUT``: a checkpoint (.pt or .ckpt) as a small network file with 16-bit weights.
+"""``python -m raccoon.cli.export IN OUT``: a checkpoint (.pt or .ckpt) as a small network file (.pt) with 16-bit weights.
 
-Of a training checkpoint the averaged weights are taken. What it says about its making goes along.
+IN may be "default" or "prune", the networks that ship with Raccoon. Of a training checkpoint the averaged weights are
+taken. What it says about its making goes along.
 """
 
 from __future__ import annotations
@@ -10,17 +11,22 @@ from pathlib import Path
 
 from raccoon.cli.app import plain_main
 from raccoon.contracts import RaccoonError
+from raccoon.files import check_suffix
 
 __all__ = ["main", "run"]
 
 
 def run(arguments: Sequence[str]) -> str:
     """Do what the arguments say and return the text to print. Raises RaccoonError."""
+    if any(argument in ("-h", "--help") for argument in arguments):
+        return f"usage: {(__doc__ or '').strip()}"
     if len(arguments) != 2 or arguments[0].startswith("-"):
         raise RaccoonError(f"usage: {(__doc__ or '').strip()}")
-    from raccoon import artifact
+    from raccoon import artifact, assets
 
     source, target = arguments
+    check_suffix(target, "a network", ".pt")
+    source = assets.path(assets.NETS[source]) if source in assets.NETS else source
     net, header = artifact.load(source)
     artifact.save(target, net, header.get("meta"), half=True)
     return f"{target}: {Path(target).stat().st_size:,} bytes, {net.encoder.describe()}"

@@ -15,10 +15,7 @@ from raccoon.eval.matches import Played
 from raccoon.play.dice import STRATUM_GAMES
 from raccoon.rng import generator
 
-__all__ = ["OLD_SECONDS_PER_GAME", "Sample", "cost_figures", "draw", "luck_figures", "outcome_table", "result_figures", "sample"]
-
-OLD_SECONDS_PER_GAME = 6.2
-"""What a game cost on the route that this arena replaced, one game at a time through OpenSpiel."""
+__all__ = ["Sample", "cost_figures", "draw", "luck_figures", "outcome_table", "result_figures", "sample"]
 
 _FEWEST_STRATA = 20
 
@@ -84,14 +81,11 @@ def luck_figures(games: Sample, seed: int) -> dict[str, Figure]:
 
 
 def cost_figures(played: Played) -> dict[str, Figure]:
-    """Rolls a game, seconds a game of one worker beside the old route's, evaluations, games stopped by the turn cap."""
+    """Rolls a game, seconds a game of one worker, evaluations, games stopped by the turn cap."""
     n = len(played.games)
-    seconds = played.worker_seconds / n
     figures = {
         "rolls_per_game": stats.mean_ci(played.rolls),
-        "seconds_per_game": Figure(seconds, n=n),
-        "old_seconds_per_game": Figure(OLD_SECONDS_PER_GAME),
-        "times_faster": Figure(OLD_SECONDS_PER_GAME / seconds),
+        "seconds_per_game": Figure(played.worker_seconds / n, n=n),
         "evaluations_player": Figure(played.evaluations[0]),
         "evaluations_opponent": Figure(played.evaluations[1]),
         "capped_games": Figure(int(played.capped.sum()), n=n),

@@ -143,8 +143,6 @@ def _double_figures(played: Played) -> dict[str, Figure]:
 
 def _cost_figures(played: Played) -> dict[str, Figure]:
     figures = arena_figures.cost_figures(played)
-    # the route that figure is about had no cube
-    figures = {name: figure for name, figure in figures.items() if name not in ("old_seconds_per_game", "times_faster")}
     for side, name in enumerate(("player", "opponent")):
         if played.restarts[side]:
             figures[f"restarts_{name}"] = Figure(played.restarts[side])
