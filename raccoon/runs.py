@@ -8,7 +8,6 @@ lock that dies with the process.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import logging
 import os
 import secrets
@@ -18,11 +17,11 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from raccoon import provenance
+from raccoon import locks, provenance
 from raccoon.contracts import RaccoonError
 from raccoon.executor import fingerprint
 from raccoon.files import read_json, write_json, write_text
@@ -189,17 +188,17 @@ def _config_text(cfg: DictConfig, kind: str) -> str:
     )
 
 
-def _claim(folder: Path, mark: str, resume: bool) -> tuple[IO[str], bool]:
+def _claim(folder: Path, mark: str, resume: bool) -> tuple[locks.Held, bool]:
     """Lock ``folder``; returns the lock and whether an unfinished run is continued there."""
     lock = _lock(folder)
     if lock is None:
-        raise RaccoonError(f"{folder}: in use by process {_owner(folder)}; name another folder (paths.run_dir=...)")
+        raise RaccoonError(f"{folder}: in use by {locks.holder(folder) or 'another process'}; name another folder (paths.run_dir=...)")
     try:
         state = _status(folder)
         if problem := _problem(folder, state, mark, resume):
             raise RaccoonError(f"{folder}: {problem}; name another folder (paths.run_dir=...)")
     except BaseException:
-        lock.close()
+        lock.lock.release()
         raise
     return lock, bool(state)
 
@@ -208,13 +207,13 @@ def _problem(folder: Path, state: dict[str, Any], mark: str, resume: bool) -> st
     if (folder / "report.json").exists() or state.get("state") == "done":
         return "holds a finished run"
     if not state:
-        return "holds files that no run wrote" if any(entry.name != ".lock" for entry in folder.iterdir()) else None
+        return "holds files that no run wrote" if any(entry.name != locks.NAME for entry in folder.iterdir()) else None
     if not resume:
         return "holds an unfinished run; resume=true continues it"
     return None if state.get("fingerprint") == mark else "holds an unfinished run of another config"
 
 
-def _claim_old(kind: str, mark: str) -> tuple[Path, IO[str] | None, bool]:
+def _claim_old(kind: str, mark: str) -> tuple[Path, locks.Held | None, bool]:
     """The newest unfinished, unlocked run with this fingerprint, locked; no lock when there is none."""
     statuses = [*ROOT.glob(f"{kind}/*/*/status.json"), *ROOT.glob(f"multirun/{kind}/*/*/*/status.json")]
     for status in sorted(statuses, key=lambda path: path.stat().st_mtime, reverse=True):
@@ -225,7 +224,7 @@ def _claim_old(kind: str, mark: str) -> tuple[Path, IO[str] | None, bool]:
         if lock is not None and _unfinished(folder, mark):
             return folder, lock, True
         if lock is not None:
-            lock.close()
+            lock.lock.release()
     return ROOT, None, False
 
 
@@ -245,24 +244,12 @@ def _status(folder: Path) -> dict[str, Any]:
     return state
 
 
-def _owner(folder: Path) -> str:
-    state = _status(folder)
-    return f"{state.get('pid', '?')} on {state.get('host', '?')}"
-
-
-def _lock(folder: Path) -> IO[str] | None:
-    """An exclusive lock on ``folder`` (created when missing), or None when another process holds it."""
+def _lock(folder: Path) -> locks.Held | None:
+    """The lock of ``folder`` (created when missing), or None when another process holds it."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle = open(folder / ".lock", "a", encoding="utf-8")  # noqa: SIM115 - the caller keeps it open
-    except OSError as error:
-        raise RaccoonError(f"{folder}: cannot be used as a run folder ({error.strerror or error}); set paths.run_dir") from error
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        handle.close()
-        return None
-    return handle
+        return locks.take(folder)
+    except RaccoonError as error:
+        raise RaccoonError(f"{error} (paths.run_dir=...)") from error
 
 
 @contextlib.contextmanager

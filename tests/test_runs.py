@@ -169,7 +169,7 @@ def test_a_folder_of_other_files_is_refused() -> None:
     with pytest.raises(RaccoonError, match="mine: holds files that no run wrote"):
         complete(at("mine"))
     Path("file").write_text("x")
-    with pytest.raises(RaccoonError, match="file: cannot be used as a run folder"):
+    with pytest.raises(RaccoonError, match=r"file: cannot be made a folder .*paths\.run_dir"):
         complete(at("file"))
 
 

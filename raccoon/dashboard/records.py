@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import fcntl
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +14,7 @@ from raccoon.contracts import RaccoonError, Report
 from raccoon.dashboard.folders import find_runs
 from raccoon.dashboard.measured import read_report, read_tables, usable
 from raccoon.files import read_json
+from raccoon.locks import holder
 from raccoon.provenance import FILE as PROVENANCE
 
 __all__ = ["RunRecord", "read_run", "read_runs"]
@@ -114,19 +114,7 @@ def _state(folder: Path, status: Mapping[str, Any], report: Report | None) -> st
     state = str(status.get("state", "stopped"))
     if state != "running":
         return state if state in ("done", "failed") else "stopped"
-    return "running" if _locked(folder / ".lock") else "stopped"
-
-
-def _locked(path: Path) -> bool:
-    """Does a process of this machine hold the lock of a run folder?"""
-    try:
-        with open(path, encoding="utf-8") as handle:
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    return False
+    return "running" if holder(folder) else "stopped"
 
 
 def _mapping(path: Path, faults: list[str]) -> dict[str, Any]:

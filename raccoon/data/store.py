@@ -16,10 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from raccoon.checks import whole
 from raccoon.contracts import Boards, RaccoonError
-from raccoon.data.lock import check_free
 from raccoon.data.policy_rows import DECISION_ROW
 from raccoon.data.rows import ROW, unpack5
 from raccoon.files import read_json
+from raccoon.locks import holder
 
 __all__ = ["DECISIONS", "FORMATS", "META", "POSITIONS", "VERSION", "PositionStore", "check_shard", "checksum", "read_meta", "shard_path"]
 
@@ -54,8 +54,8 @@ class PositionStore:
         folder = Path(folder)
         if shards is not None:
             whole("shards", shards, 1)
-        if not partial:
-            check_free(folder)
+        if not partial and (writer := holder(folder)):
+            raise RaccoonError(f"{folder}: being written by {writer}; wait for it or name another folder")
         meta = read_meta(folder)
         indices = sorted(int(key) for key in meta["shards"])
         if not partial and not meta["complete"] and (shards is None or indices[:shards] != list(range(shards))):

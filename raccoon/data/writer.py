@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from raccoon.contracts import RaccoonError
 from raccoon.data import store as stores
-from raccoon.data.lock import writing
 from raccoon.executor import Executor, Shard, fingerprint
 from raccoon.files import atomic, write_json
+from raccoon.locks import writing
 from raccoon.versions import EVALUATORS, installed
 
 __all__ = ["Plan", "Source", "fill", "prepare"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import math
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 
 from raccoon.dashboard import page
 from raccoon.dashboard.records import RunRecord, read_run
+from raccoon.locks import writing
 
 
 def read(folder: Path) -> RunRecord:
@@ -40,8 +40,7 @@ def test_a_finished_training(make_training, make_epochs, tmp_path: Path) -> None
 def test_unfinished(make_run, make_epochs, tmp_path: Path) -> None:
     folder = make_run(tmp_path / "run", state="running", rows=make_epochs(2))
     assert read(folder).state == "stopped"
-    with open(folder / ".lock", "a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with writing(folder):
         assert read(folder).state == "running"
     assert read(folder).state == "stopped"
 

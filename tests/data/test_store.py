@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from raccoon.contracts import RaccoonError
-from raccoon.data.lock import check_free, writing
 from raccoon.data.store import PositionStore
+from raccoon.locks import writing
 
 
 @pytest.fixture
@@ -89,39 +86,12 @@ def test_what_is_not_a_set_is_refused(tmp_path: Path, text: str | None, message:
         PositionStore.open(tmp_path)
 
 
-def test_a_folder_that_a_living_process_writes_is_refused(folder: Path) -> None:
-    code = (
-        "from pathlib import Path\nfrom raccoon.data.lock import writing\n"
-        f"with writing(Path({str(folder)!r})):\n    print('on', flush=True)\n    input()"
-    )
-    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
-        assert other.stdin is not None
-        assert other.stdout is not None
-        assert other.stdout.readline() == "on\n"
-        with pytest.raises(RaccoonError, match=f"written by process {other.pid}"):
-            PositionStore.open(folder)
-        with pytest.raises(RaccoonError, match=f"written by process {other.pid}"), writing(folder):
-            pass
-        other.kill()  # SIGKILL: the lock file stays behind
-    assert (folder / ".writer.json").exists()
-    assert len(PositionStore.open(folder)) > 0
+def test_a_folder_that_is_being_written_is_refused(folder: Path) -> None:
     with writing(folder):
-        assert json.loads((folder / ".writer.json").read_text())["pid"] == os.getpid()
-    assert not (folder / ".writer.json").exists()
-
-
-def test_a_reused_process_id_and_a_cut_lock_do_not_block(folder: Path) -> None:
-    lock = folder / ".writer.json"
-    lock.write_text(json.dumps({"pid": os.getppid(), "host": socket.gethostname(), "started": "1"}))
-    check_free(folder)
-    lock.write_text("")
-    check_free(folder)
-
-
-def test_a_writer_on_another_host_is_refused(folder: Path) -> None:
-    (folder / ".writer.json").write_text(json.dumps({"pid": 1, "host": "elsewhere", "started": "1"}))
-    with pytest.raises(RaccoonError, match="on elsewhere"):
-        PositionStore.open(folder)
+        with pytest.raises(RaccoonError, match=f"being written by process {os.getpid()} on "):
+            PositionStore.open(folder)
+        assert len(PositionStore.open(folder, partial=True)) > 0
+    assert len(PositionStore.open(folder)) > 0
 
 
 @pytest.mark.parametrize(
@@ -164,11 +134,3 @@ def test_rows_are_picked_by_whole_numbers(small: PositionStore, pick: object) ->
 def test_a_set_is_opened_with_one_shard_or_more(folder: Path, shards: int) -> None:
     with pytest.raises(RaccoonError, match="shards="):
         PositionStore.open(folder, shards=shards)
-
-
-@pytest.mark.parametrize("name", ["file", "file/below"])
-def test_a_file_is_no_folder_to_write_into(tmp_path: Path, name: str) -> None:
-    (tmp_path / "file").write_text("mine")
-    with pytest.raises(RaccoonError, match="cannot be made a folder"), writing(tmp_path / name):
-        pytest.fail("locked")
-    assert (tmp_path / "file").read_text() == "mine"
