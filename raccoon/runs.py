@@ -1,7 +1,7 @@
 """Run folders: one run, one folder, never overwritten; an interrupted run continues in its own.
 
 A folder holds ``config.yaml`` (enough to repeat the run), ``provenance.json``, ``run.log`` and ``status.json``:
-``{state: running | done | failed, kind, fingerprint, started, pid, host}``. While a process works in it, it holds a
+``{state: running | done | interrupted | failed, kind, fingerprint, started, pid, host}``. While a process works in it, it holds a
 lock that dies with the process.
 """
 
@@ -14,14 +14,15 @@ import secrets
 import socket
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from raccoon import locks, provenance
+from raccoon import interrupts, locks, provenance
 from raccoon.contracts import RaccoonError
 from raccoon.executor import fingerprint
 from raccoon.files import read_json, write_json, write_text
@@ -132,7 +133,7 @@ def open_run(cfg: DictConfig, kind: str) -> Iterator[Run]:
     wanted, named = _wanted_dir(cfg, kind)
     if rank != ("0", "0"):  # another process of the same training: rank 0 owns the folder
         folder = Path(os.environ.get("RACCOON_RUN_DIR", str(wanted)))
-        yield Run(folder, kind, False, _resolved(cfg, str(folder)))
+        yield Run(folder, kind, True, _resolved(cfg, str(folder)))  # it goes on where there is a checkpoint, as rank 0 does
         return
     mark = _fingerprint(cfg, kind)
     resume = bool(cfg.get("resume", True))
@@ -144,18 +145,26 @@ def open_run(cfg: DictConfig, kind: str) -> Iterator[Run]:
         run = Run(folder, kind, resumed, _resolved(cfg, str(folder)))
         status = _begin(run, cfg, mark)
         os.environ["RACCOON_RUN_DIR"] = str(folder)
+        stopped = partial(write_json, folder / "status.json", status | {"state": "interrupted"})
         try:
-            yield run
+            with interrupts.last_words(stopped):
+                yield run
         except BaseException as error:
-            reason = str(error) or type(error).__name__
-            # to the file alone: the command line tells the user once
-            log_file.handle(log.makeRecord(log.name, logging.ERROR, __file__, 0, "failed: %s", (reason,), sys.exc_info()))
-            with contextlib.suppress(RaccoonError):
-                write_json(folder / "status.json", status | {"state": "failed", "error": reason})
+            _record(error, log_file, stopped, folder / "status.json", status)
             raise
         finally:
             os.environ.pop("RACCOON_RUN_DIR", None)
         write_json(folder / "status.json", status | {"state": "done", "finished": time.strftime("%Y-%m-%dT%H:%M:%S")})
+
+
+def _record(error: BaseException, log_file: logging.Handler, stopped: Callable[[], None], file: Path, status: dict[str, Any]) -> None:
+    """Say in the run folder how the run ended: to the log file alone, for the command line tells the user once."""
+    interrupted = interrupts.is_interrupt(error)
+    reason = str(error) or type(error).__name__
+    level, text, trace = (logging.WARNING, "interrupted", None) if interrupted else (logging.ERROR, f"failed: {reason}", sys.exc_info())
+    log_file.handle(log.makeRecord(log.name, level, __file__, 0, "%s", (text,), trace))
+    with contextlib.suppress(RaccoonError):
+        stopped() if interrupted else write_json(file, status | {"state": "failed", "error": reason})
 
 
 def _begin(run: Run, cfg: DictConfig, mark: str) -> dict[str, Any]:

@@ -6,9 +6,7 @@ import contextlib
 import errno
 import os
 import re
-import signal
 import sys
-import threading
 import traceback
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -44,6 +42,12 @@ def main(kind: str, job: Job, arguments: list[str] | None = None, run_folder: bo
         print(text(kind))
         return
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch: two idle threads must not spin against each other
+    with _interruptible() as kept:
+        _run(kind, job, arguments, run_folder, kept)
+
+
+def _run(kind: str, job: Job, arguments: list[str], run_folder: bool, kept: list[str]) -> None:
+    """``main`` once it is known that there is something to run; ``kept`` takes the folders of the runs."""
     try:
         import hydra
     except ModuleNotFoundError as error:
@@ -63,10 +67,10 @@ def main(kind: str, job: Job, arguments: list[str] | None = None, run_folder: bo
             _check_keys(kind, cfg)
             first_use.notice()
             if not run_folder:
-                with _interrupts(None):
-                    job(plain(cfg), None)
+                job(plain(cfg), None)
                 return
-            with runs.open_run(cfg, kind) as run, _interrupts(run):
+            with runs.open_run(cfg, kind) as run:
+                kept.append(str(run.dir))
                 job(run.config, run)
         except Exception as error:
             if full == "1":
@@ -95,31 +99,24 @@ def main(kind: str, job: Job, arguments: list[str] | None = None, run_folder: bo
 
 
 @contextlib.contextmanager
-def _interrupts(run: Any) -> Iterator[None]:
+def _interruptible() -> Iterator[list[str]]:
     """Ctrl-C and SIGTERM end the program with one line that says how to go on, and with 128 + the signal's number.
 
-    ``run`` is None where nothing is kept.
+    Yields a list for the folder that keeps what is done, where there is one.
     """
-    received = signal.SIGINT
+    from raccoon import interrupts
 
-    def terminate(number: int, _: object) -> None:
-        nonlocal received
-        received = signal.Signals(number)
-        raise KeyboardInterrupt
-
-    main_thread = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGTERM, terminate) if main_thread else None
-    try:
-        yield
-    except (KeyboardInterrupt, SystemExit) as error:
-        if isinstance(error, SystemExit) and not isinstance(error.__context__, KeyboardInterrupt):  # Lightning turns one into the other
-            raise
-        kept = "" if run is None else f": {run.dir} keeps what is done; the same command continues it"
-        print(f"interrupted{kept}", file=sys.stderr)
-        sys.exit(128 + received)
-    finally:
-        if main_thread:
-            signal.signal(signal.SIGTERM, before)
+    kept: list[str] = []
+    with interrupts.heard():
+        try:
+            yield kept
+        except (KeyboardInterrupt, SystemExit) as error:
+            if not interrupts.is_interrupt(error):
+                raise
+            if os.environ.get("LOCAL_RANK", "0") == "0":  # one process of a training speaks for all
+                folder = "".join(f": {name} keeps what is done; the same command continues it" for name in kept[-1:])
+                print(f"interrupted{folder}", file=sys.stderr)
+            sys.exit(interrupts.exit_status())
 
 
 def _tell(error: BaseException, where: str = "") -> None:
@@ -148,7 +145,8 @@ def plain_main(run: Callable[[list[str]], str]) -> None:
     from raccoon.contracts import RaccoonError
 
     try:
-        print(run(sys.argv[1:]))
+        with _interruptible():
+            print(run(sys.argv[1:]))
     except RaccoonError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)

@@ -24,7 +24,8 @@ _HIDDEN = ("hydra", "defaults", "paths", "resume")  # no setting of the run itse
 
 @dataclass(frozen=True)
 class RunRecord:
-    """One run. ``state``: ``done``, ``running``, ``stopped`` (unfinished, its process is gone), ``failed`` or ``broken``.
+    """One run. ``state``: ``done``, ``running``, ``interrupted`` (by Ctrl-C or SIGTERM), ``stopped`` (unfinished, its
+    process is gone), ``failed`` or ``broken``.
 
     ``config``: the settings, flat, by dotted key; ``rows``: a training's epochs as in ``metrics.csv``; ``report`` None while
     there is none; ``tables`` and ``images``: those of the report and of the measurements behind it, by title; ``provenance`` as
@@ -113,7 +114,7 @@ def _state(folder: Path, status: Mapping[str, Any], report: Report | None) -> st
         return "done"
     state = str(status.get("state", "stopped"))
     if state != "running":
-        return state if state in ("done", "failed") else "stopped"
+        return state if state in ("done", "failed", "interrupted") else "stopped"
     return "running" if holder(folder) else "stopped"
 
 

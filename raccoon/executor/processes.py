@@ -78,7 +78,7 @@ class ProcessWorkers:
                 self._pool = ProcessPoolExecutor(self.count, multiprocessing.get_context("spawn"), initializer=_end_with_parent)
             before = set(multiprocessing.active_children())
             try:
-                with one_thread():  # read by processes that start now
+                with one_thread(), _deaf_to_ctrl_c():  # processes that start now have the environment and the mask
                     running = {self._pool.submit(shard, dict(job), index): index for index in indices}
             except BrokenProcessPool:
                 self._pool = None
@@ -113,6 +113,16 @@ class ProcessWorkers:
             if self._pool is pool:  # unless other shards have noticed first
                 self._pool = None
             pool, running = self._submit(shard, job, waiting)
+
+
+@contextlib.contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """Ctrl-C reaches all processes of a terminal: one that is still starting would answer with a traceback. Here it is heard after."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _end_with_parent() -> None:

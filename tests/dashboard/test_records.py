@@ -45,6 +45,10 @@ def test_unfinished(make_run, make_epochs, tmp_path: Path) -> None:
     assert read(folder).state == "stopped"
 
 
+def test_interrupted(make_run, tmp_path: Path) -> None:
+    assert read(make_run(tmp_path / "run", state="interrupted")).state == "interrupted"
+
+
 def test_failed(make_run, tmp_path: Path) -> None:
     record = read(make_run(tmp_path / "run", state="failed", error="data.folders: none"))
     assert (record.state, [*record.faults]) == ("failed", ["data.folders: none"])

@@ -1,0 +1,79 @@
+"""The first signal ends a program in good order, a second one at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+
+import pytest
+
+from raccoon import interrupts
+
+pytestmark = pytest.mark.parametrize("sent", interrupts.SIGNALS)
+
+
+def send(number: int) -> None:
+    os.kill(os.getpid(), number)
+
+
+def test_a_signal_is_heard_at_once_and_names_the_status(sent: signal.Signals) -> None:
+    before = signal.getsignal(sent)
+    with interrupts.heard():
+        with pytest.raises(KeyboardInterrupt):
+            send(sent)
+        assert interrupts.pending()
+        assert interrupts.exit_status() == 128 + sent
+    assert signal.getsignal(sent) is before
+
+
+def test_what_is_under_way_is_finished_first(sent: signal.Signals) -> None:
+    with interrupts.heard():
+        interrupts.release()
+        interrupts.hold()
+        send(sent)
+        with pytest.raises(KeyboardInterrupt):
+            interrupts.release()
+    with interrupts.heard():
+        interrupts.release()  # of the signal before nothing is left
+
+
+def test_a_second_signal_ends_the_program_at_once(sent: signal.Signals, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    ended: list[int] = []
+    monkeypatch.setattr(interrupts.os, "_exit", ended.append)
+    with interrupts.heard(), interrupts.last_words(lambda: said.append("interrupted")):
+        interrupts.hold()
+        send(sent)
+        send(sent)  # what timeout and make send twice is one interrupt
+        assert (said, ended) == ([], [])
+        monkeypatch.setattr(interrupts, "_ECHO_S", 0.0)
+        send(sent)
+        assert (said, ended) == (["interrupted"], [128 + sent])
+
+
+def test_a_library_that_took_the_signal_gives_it_back(sent: signal.Signals) -> None:
+    with interrupts.heard():
+        signal.signal(sent, signal.SIG_IGN)
+        interrupts.listen()
+        with pytest.raises(KeyboardInterrupt):
+            send(sent)
+
+
+def test_other_threads_and_inner_ones_leave_the_handlers_alone(sent: signal.Signals) -> None:
+    before = signal.getsignal(sent)
+    seen: list[object] = []
+
+    def run() -> None:
+        with interrupts.heard():
+            seen.append(signal.getsignal(sent))
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert seen == [before]
+    with interrupts.heard():
+        installed = signal.getsignal(sent)
+        with interrupts.heard():
+            pass
+        assert signal.getsignal(sent) is installed
