@@ -227,6 +227,7 @@ def test_other_ranks_join_the_folder_of_rank_0(monkeypatch: pytest.MonkeyPatch) 
         runs._launches.clear()  # another process has its own launch name
         with open_run(config(), "train") as second:
             assert second.dir == first.dir
+            assert second.resumed  # where rank 0 goes on from a checkpoint, so do the others
             assert second.config["paths"]["run_dir"] == str(first.dir)
         monkeypatch.delenv("LOCAL_RANK")
         assert sorted(first.dir.iterdir()) == before
