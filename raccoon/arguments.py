@@ -15,6 +15,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Literal, Union
 
+from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError
 
 __all__ = ["check_arguments"]
@@ -37,7 +38,7 @@ def check_arguments(target: Callable[..., Any], arguments: Mapping[str, Any], at
             continue
         if not _suits(value, hints[name]):
             wanted = _words(hints[name]) + (" below 2**63" if type(value) is int and abs(value) >= _LIMIT else "")
-            raise RaccoonError(f"{at}.{name}={value!r}: give {wanted}" if at else f"{name}={value!r}: give {wanted}")
+            raise RaccoonError(f"{at}.{name}={quoted(value)}: give {wanted}" if at else f"{name}={quoted(value)}: give {wanted}")
 
 
 @functools.lru_cache(maxsize=256)

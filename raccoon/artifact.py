@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError
 from raccoon.env.encoder import Encoder
 from raccoon.files import atomic
@@ -100,10 +101,10 @@ def load(path: Path | str, encoder: Encoder | None = None) -> tuple[RaccoonNet, 
 def restore(header: Mapping[str, Any], state_dict: Mapping[str, Tensor]) -> RaccoonNet:
     """The network (fp32, evaluation mode) of a header and its weights. Raises RaccoonError when they do not fit."""
     if header.get("format") != FORMAT:
-        raise RaccoonError(f"not a checkpoint of this program (format {header.get('format')!r}, expected {FORMAT!r})")
+        raise RaccoonError(f"not a checkpoint of this program (format {quoted(header.get('format'))}, expected {FORMAT!r})")
     version = header.get("version")
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-        raise RaccoonError(f"the header is damaged: format version {version!r}")
+        raise RaccoonError(f"the header is damaged: format version {quoted(version)}")
     if version > VERSION:
         raise RaccoonError(f"format version {version} is newer than {VERSION}, the newest this program knows: update Raccoon")
     missing = [key for key in _KEYS if key not in header]

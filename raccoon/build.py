@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from raccoon.arguments import check_arguments
+from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError
 from raccoon.executor import fingerprint
 
@@ -52,7 +53,7 @@ def build(node: Mapping[str, Any], at: str = "", /, **extra: Any) -> Any:
     """
     node = plain(node)
     if not isinstance(node, Mapping) or "_target_" not in node:
-        raise RaccoonError(f"{at or 'config'}: expected a node with _target_, got {node!r}")
+        raise RaccoonError(f"{at or 'config'}: expected a node with _target_, got {quoted(node)}")
     node = {key: value for key, value in node.items() if key not in extra}
     for path, inner, outermost in _nodes(node, at):
         _check(path, inner, extra if outermost else {}, partial=bool(inner.get("_partial_")))
@@ -131,7 +132,7 @@ def _check(path: str, node: Mapping[str, Any], extra: Mapping[str, Any], partial
     where = path or "config"
     if not isinstance(target, str) or not target.startswith(allowed_prefixes()):
         allowed = ", ".join(f"{prefix}*" for prefix in allowed_prefixes())
-        raise RaccoonError(f"{where}._target_={target!r} may not be built from a config; allowed are {allowed}")
+        raise RaccoonError(f"{where}._target_={quoted(target)} may not be built from a config; allowed are {allowed}")
     found = _locate(target, where)
     try:
         parameters = inspect.signature(found).parameters
@@ -162,7 +163,7 @@ def _locate(target: str, where: str) -> Any:
             else:
                 found = getattr(found, part)
     except Exception as error:
-        raise RaccoonError(f"{where}._target_={target!r} cannot be imported: {error}") from error
+        raise RaccoonError(f"{where}._target_={quoted(target)} cannot be imported: {error}") from error
     if not callable(found):
-        raise RaccoonError(f"{where}._target_={target!r} is not a class or function")
+        raise RaccoonError(f"{where}._target_={quoted(target)} is not a class or function")
     return found

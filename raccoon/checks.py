@@ -9,13 +9,24 @@ import numpy as np
 
 from raccoon.contracts import RaccoonError
 
-__all__ = ["number", "whole"]
+__all__ = ["number", "quoted", "whole"]
+
+_SHOWN = 80
+
+
+def quoted(value: Any) -> str:
+    """``value`` as an error message shows it: its ``repr``, cut to 80 characters."""
+    try:
+        text = repr(value[: _SHOWN + 1] if isinstance(value, str | bytes) else value)
+    except (ValueError, RecursionError):  # numbers of thousands of digits, endless nesting
+        return f"<{type(value).__name__}>"
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
 
 
 def whole(key: str, value: Any, least: int) -> int:
     """``value`` if it is a whole number (and no bool) of at least ``least``; else RaccoonError naming ``key``."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise RaccoonError(f"{key}={value!r}: give a whole number, {least} or more")
+        raise RaccoonError(f"{key}={quoted(value)}: give a whole number, {least} or more")
     return int(value)
 
 
@@ -26,5 +37,5 @@ def number(key: str, value: Any, what: str, *, least: float = 0.0, most: float =
     """
     given = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     if not given or not least <= value <= most or (above and value == least):
-        raise RaccoonError(f"{key}={value!r}: give {what}")
+        raise RaccoonError(f"{key}={quoted(value)}: give {what}")
     return float(value)

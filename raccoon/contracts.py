@@ -57,7 +57,13 @@ OUTCOME_POINTS: NDArray[np.float64] = np.array([1.0, 2.0, 3.0, -1.0, -2.0, -3.0]
 
 
 class RaccoonError(ValueError):
-    """Input that cannot be used. The message names the key, file or value and says what to do about it."""
+    """Input that cannot be used. The message names the key, file or value and says what to do about it.
+
+    Whatever was put into it, it is cut in the middle beyond 4000 characters.
+    """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message if len(message) <= 4000 else f"{message[:3000]} ... {message[-900:]}")
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 
 from raccoon import interrupts, locks, provenance
+from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError
 from raccoon.executor import fingerprint
 from raccoon.files import read_json, write_json, write_text
@@ -102,14 +103,14 @@ def _check_root(config: Mapping[str, Any]) -> None:
     """Raise RaccoonError for a value of a root config that could only be misread: groups are checked where they are built."""
     seed, resume = config.get("seed"), config.get("resume", True)
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
-        raise RaccoonError(f"seed={seed!r}: give a whole number from 0 to 2**63 - 1")
+        raise RaccoonError(f"seed={quoted(seed)}: give a whole number from 0 to 2**63 - 1")
     if not isinstance(resume, bool):
-        raise RaccoonError(f"resume={resume!r}: give true or false")
+        raise RaccoonError(f"resume={quoted(resume)}: give true or false")
     texts = {"init": config.get("init"), "folder": config.get("folder")}
     wanted = {f"paths.{key}": value for key, value in config["paths"].items()} | {"paths.run_dir": config["run_dir"]}
     for key, value in (wanted | {key: value for key, value in texts.items() if value is not None}).items():
         if not isinstance(value, str) or not value or "\0" in value:
-            raise RaccoonError(f"{key}={value!r}: give a path")
+            raise RaccoonError(f"{key}={quoted(value)}: give a path")
 
 
 def _fingerprint(cfg: DictConfig, kind: str) -> str:

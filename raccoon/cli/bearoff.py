@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from raccoon.checks import quoted
 from raccoon.cli.app import plain_main
 from raccoon.contracts import RaccoonError
 
@@ -20,7 +21,7 @@ def run(arguments: Sequence[str]) -> str:
     if len(arguments) > 1 or name != "checkers":
         raise RaccoonError(usage)
     if not text.isdecimal() or len(text) > 2:
-        raise RaccoonError(f"checkers={text!r}: give 1 to 8; {usage}")
+        raise RaccoonError(f"checkers={quoted(text)}: give 1 to 8; {usage}")
     from raccoon.cube.bearoff import CubefulBearoff, table_name
     from raccoon.engine.bearoff_files import table_path
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from raccoon.arguments import check_arguments
+from raccoon.checks import quoted
 from raccoon.cli.app import plain_main
 from raccoon.contracts import RaccoonError
 from raccoon.files import check_suffix
@@ -94,7 +95,7 @@ def _settings(assignments: Sequence[str]) -> dict[str, Any]:
 
     faulty = [text for text in assignments if "=" not in text]
     if faulty:
-        raise RaccoonError(f"build: {faulty[0]!r} is not of the form key=value")
+        raise RaccoonError(f"build: {quoted(faulty[0])} is not of the form key=value")
     try:
         settings = OmegaConf.to_container(OmegaConf.from_dotlist(list(assignments)), resolve=True)
     except (OmegaConfBaseException, ValueError) as error:

@@ -17,6 +17,7 @@ _HEADS = ("win", "win g", "win bg", "lose", "lose g", "lose bg")
 
 def _job(config: dict[str, Any], _: Any) -> None:
     from raccoon.build import build
+    from raccoon.checks import quoted
     from raccoon.contracts import RaccoonError
     from raccoon.progress import track
     from raccoon.search.analysis import analyse
@@ -26,9 +27,9 @@ def _job(config: dict[str, Any], _: Any) -> None:
     as_json, top = config["json"], config["top"]
     for key in ("json", "diagram", "cubeful", "resume"):
         if not isinstance(config[key], bool):
-            raise RaccoonError(f"{key}={config[key]!r}: give true or false")
+            raise RaccoonError(f"{key}={quoted(config[key])}: give true or false")
     if top is not None and (isinstance(top, bool) or not isinstance(top, int) or top < 1):
-        raise RaccoonError(f"top={top!r}: give a whole number from 1, or null for all")
+        raise RaccoonError(f"top={quoted(top)}: give a whole number from 1, or null for all")
     if config["out"] is not None and as_json:
         raise RaccoonError("json=true: leave it out where out=FILE is given; that file is JSON, a line for each position")
     questions = _questions(config)

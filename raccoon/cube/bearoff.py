@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raccoon.checks import quoted
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, Cubes, RaccoonError
 from raccoon.cube.bearoff_tables import COLUMNS, cubeful
 from raccoon.cube.janowski import CubeEquities
@@ -34,7 +35,7 @@ class CubefulBearoff:
 
     def __init__(self, checkers: int = 6) -> None:
         if isinstance(checkers, bool) or checkers not in range(1, MOST + 1):
-            raise RaccoonError(f"checkers={checkers!r}: the cubeful bear-off table takes 1 to {MOST}")
+            raise RaccoonError(f"checkers={quoted(checkers)}: the cubeful bear-off table takes 1 to {MOST}")
         self.checkers = int(checkers)
         self._table = _table(self.checkers)
 

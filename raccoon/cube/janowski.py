@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from raccoon.checks import quoted
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, CubeEquities, RaccoonError
 from raccoon.cube.state import owner_codes
 from raccoon.engine.outcomes import five_from_six
@@ -104,7 +105,7 @@ def cl2cf_money(probs5: ArrayLike, owner: Any, x: ArrayLike, jacoby: ArrayLike =
     """
     five, codes, index = _five(probs5), owner_codes(owner), np.asarray(x, np.float64)
     if not ((index >= 0) & (index <= 1)).all():
-        raise RaccoonError(f"cube-life index x={x!r}: give a number from 0 to 1")
+        raise RaccoonError(f"cube-life index x={quoted(x)}: give a number from 0 to 1")
     w, lo = compute_wl(five)
     p = five[..., 0]
     active = np.asarray(jacoby, bool) & (codes == CENTRED)

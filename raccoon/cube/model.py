@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.checks import number
+from raccoon.checks import number, quoted
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, Cubes, RaccoonError
 from raccoon.cube import match_equity
 from raccoon.cube.janowski import (
@@ -43,9 +43,9 @@ class Janowski:
         for key, x in (("x_contact", x_contact), ("x_race", x_race)):
             number(f"cube.{key}", x, "a cube-life index from 0 (dead) to 1 (live)", most=1.0)
         if moves not in ("cubeful", "cubeless"):
-            raise RaccoonError(f"cube.moves={moves!r}: choose cubeful or cubeless")
+            raise RaccoonError(f"cube.moves={quoted(moves)}: choose cubeful or cubeless")
         if not isinstance(turns, bool):
-            raise RaccoonError(f"cube.turns={turns!r}: give true or false")
+            raise RaccoonError(f"cube.turns={quoted(turns)}: give true or false")
         self.x_contact, self.x_race = float(x_contact), float(x_race)
         self.moves: Moves = moves
         self.turns = turns

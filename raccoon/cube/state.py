@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raccoon.checks import quoted
 from raccoon.contracts import CENTRED, OWNED, CubeRules, RaccoonError
 from raccoon.contracts import OPPONENT as _OPPONENT
 
@@ -38,7 +39,7 @@ def owner_codes(owner: Any) -> NDArray[np.int8]:
         return found
     if array.dtype.kind in "iu" and np.isin(array, list(_LABELS)).all():
         return array.astype(np.int8)
-    raise RaccoonError(f"cube owner {owner!r}: give {CENTERED}, {PLAYER} or {OPPONENT} (or 0, 1, -1), seen from the player on roll")
+    raise RaccoonError(f"cube owner {quoted(owner)}: give {CENTERED}, {PLAYER} or {OPPONENT} (or 0, 1, -1), seen from the player on roll")
 
 
 def owner_label(code: int) -> str:
@@ -69,11 +70,11 @@ class CubeState:
 
     def __post_init__(self) -> None:
         if isinstance(self.value, bool) or self.value not in {1 << power for power in range(CAP.bit_length())}:
-            raise RaccoonError(f"cube value {self.value!r}: give a power of two from 1 to {CAP}")
+            raise RaccoonError(f"cube value {quoted(self.value)}: give a power of two from 1 to {CAP}")
         if self.owner not in (None, 0, 1) or isinstance(self.owner, bool):
-            raise RaccoonError(f"cube owner {self.owner!r}: give seat 0, seat 1 or None")
+            raise RaccoonError(f"cube owner {quoted(self.owner)}: give seat 0, seat 1 or None")
         if (self.owner is None) != (self.value == 1):
-            raise RaccoonError(f"cube at {self.value} owned by {self.owner!r}: a centred cube is at 1 and a turned one has an owner")
+            raise RaccoonError(f"cube at {self.value} owned by {quoted(self.owner)}: a centred cube is at 1 and a turned one has an owner")
 
     def label(self, seat: int) -> str:
         """The owner as the player in ``seat``, being on roll, sees it."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from raccoon.checks import quoted
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.env.board import swap
 from raccoon.rng import generator
@@ -43,7 +44,7 @@ def special_starts(count: int, kinds: Sequence[str], seed: int, *index: int) -> 
 def check_kinds(kinds: Sequence[str]) -> None:
     """Raise RaccoonError naming ``data.kinds`` unless these are kinds, at least one."""
     if isinstance(kinds, str) or not kinds or not set(kinds) <= set(KINDS):
-        raise RaccoonError(f"data.kinds={kinds!r}: give a list of some of {', '.join(KINDS)}")
+        raise RaccoonError(f"data.kinds={quoted(kinds)}: give a list of some of {', '.join(KINDS)}")
 
 
 def _filled(

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raccoon.checks import quoted
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.data.rows import IMPORTED, pack
 from raccoon.data.writer import Plan
@@ -83,7 +84,7 @@ def read_csv(path: Path | str) -> tuple[Boards, NDArray[np.float64]]:
     except (OSError, UnicodeDecodeError) as error:
         raise RaccoonError(f"{path}: not readable as text ({error})") from error
     if not lines or tuple(part.strip() for part in lines[0].split(",")) != _HEADER:
-        raise RaccoonError(f"{path}, line 1: expected {','.join(_HEADER)}, got {lines[0][:80] if lines else 'an empty file'!r}")
+        raise RaccoonError(f"{path}, line 1: expected {','.join(_HEADER)}, got {quoted(lines[0]) if lines else 'an empty file'}")
     numbers = [n for n, line in enumerate(lines[1:], start=2) if line.strip()]
     if not numbers:
         raise RaccoonError(f"{path}: no positions after line 1")
@@ -116,14 +117,14 @@ def _probs(path: Path | str, numbers: Sequence[int], cells: Sequence[Sequence[st
             try:
                 np.array(parts, np.float64)
             except ValueError as error:
-                raise RaccoonError(f"{path}, line {n}: {error}") from error
+                raise RaccoonError(f"{path}, line {n}: {quoted(','.join(parts))} are not five numbers") from error
         raise
     w, wg, wbg, lg, lbg = probs.T
     # ascending chains: 0 <= win_bg <= win_g <= win <= 1 and 0 <= lose_bg <= lose_g <= 1 - win
     gaps = np.stack([wbg, wg - wbg, w - wg, 1 - w, lbg, lg - lbg, 1 - w - lg], axis=1)
     wrong = np.flatnonzero(~(gaps >= -_SLACK).all(axis=1))
     if len(wrong):
-        raise RaccoonError(f"{path}, line {numbers[int(wrong[0])]}: {','.join(cells[int(wrong[0])])} are not nested probabilities")
+        raise RaccoonError(f"{path}, line {numbers[int(wrong[0])]}: {quoted(','.join(cells[int(wrong[0])]))} are not nested probabilities")
     return np.clip(probs, 0.0, 1.0)
 
 

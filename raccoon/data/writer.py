@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError
 from raccoon.data import store as stores
 from raccoon.executor import Executor, Shard, fingerprint
@@ -59,7 +60,7 @@ class Source(Protocol):
 def prepare(source: Source, data_dir: Path | str, executor: Executor) -> stores.PositionStore:
     """The set of ``source`` under ``data_dir/<name>-<fingerprint>``: opened when it is there, else made first."""
     if not source.name or Path(source.name).name != source.name:
-        raise RaccoonError(f"data.source.name={source.name!r}: give a name without slashes; paths.data_dir says where sets lie")
+        raise RaccoonError(f"data.source.name={quoted(source.name)}: give a name without slashes; paths.data_dir says where sets lie")
     plan = source.plan()
     folder = Path(data_dir) / f"{source.name}-{plan.fingerprint}"
     if (folder / stores.META).exists():

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raccoon.checks import quoted
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.engine.base import EngineBase, checked
 from raccoon.engine.bearoff_files import kept
@@ -35,7 +36,7 @@ class BearoffEngine(EngineBase):
 
     def __init__(self, checkers: int = 6, one_sided: bool = False, name: str | None = None) -> None:
         if isinstance(checkers, bool) or checkers not in range(1, _MOST_TWO_SIDED + 1):
-            raise RaccoonError(f"engine.checkers={checkers!r}: the two-sided table takes 1 to {_MOST_TWO_SIDED}")
+            raise RaccoonError(f"engine.checkers={quoted(checkers)}: the two-sided table takes 1 to {_MOST_TWO_SIDED}")
         super().__init__(name or "bearoff")
         self.checkers = checkers
         self.one_sided = one_sided

@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from raccoon.checks import quoted
 from raccoon.contracts import Boards, Engine, RaccoonError
 from raccoon.engine.base import EngineBase
 
@@ -27,7 +28,7 @@ class CompositeEngine(EngineBase):
     def __init__(self, exact: KnowingEngine, rest: Engine, name: str | None = None) -> None:
         for role, engine in (("exact", exact), ("rest", rest)):
             if not isinstance(engine, Engine):
-                raise RaccoonError(f"engine.{role}={engine!r}: not an engine (value, probs6, name, has_probs, evaluations)")
+                raise RaccoonError(f"engine.{role}={quoted(engine)}: not an engine (value, probs6, name, has_probs, evaluations)")
         if not callable(getattr(exact, "knows", None)):
             raise RaccoonError(f"engine.exact={exact.name}: it has no knows(boards); use an engine such as bearoff")
         super().__init__(name or f"{rest.name}+{exact.name}")

@@ -20,6 +20,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from raccoon.checks import quoted
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.engine.base import EngineBase, checked
 from raccoon.engine.gnubg_levels import LEVELS
@@ -49,9 +50,9 @@ class GnubgEngine(EngineBase):
 
     def __init__(self, ply: int = 0, package: Literal["nn", "pruned"] = "nn", name: str | None = None) -> None:
         if ply not in _PLIES or isinstance(ply, bool):
-            raise RaccoonError(f"engine.ply={ply!r}: GNUBG evaluates at 0, 1 or 2")
+            raise RaccoonError(f"engine.ply={quoted(ply)}: GNUBG evaluates at 0, 1 or 2")
         if package not in _PACKAGES:
-            raise RaccoonError(f"engine.package={package!r}: give nn or pruned")
+            raise RaccoonError(f"engine.package={quoted(package)}: give nn or pruned")
         super().__init__(name or f"gnubg{ply}" + ("-pruned" if package == "pruned" else ""))
         self.ply = ply
         self.package = package

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError
 
 __all__ = ["LEVELS", "ply_of"]
@@ -24,5 +25,5 @@ def ply_of(level: str) -> int:
     """Ply of a level name (any case; ``_`` and ``-`` read as a blank). Raises RaccoonError listing the names."""
     key = " ".join(level.lower().replace("_", " ").replace("-", " ").split())
     if key not in LEVELS:
-        raise RaccoonError(f"GNUBG level {level!r}: unknown; give one of {', '.join(LEVELS)}")
+        raise RaccoonError(f"GNUBG level {quoted(level)}: unknown; give one of {', '.join(LEVELS)}")
     return LEVELS[key]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raccoon.checks import quoted
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.engine.base import EngineBase
 from raccoon.engine.outcomes import FLIPPED, six_from_five
@@ -32,7 +33,7 @@ class SageEngine(EngineBase):
 
     def __init__(self, level: str = "1P", name: str | None = None) -> None:
         if level not in LEVELS:
-            raise RaccoonError(f"engine.level={level!r}: Sage has {', '.join(LEVELS)} (1P is GNUBG's 0-ply)")
+            raise RaccoonError(f"engine.level={quoted(level)}: Sage has {', '.join(LEVELS)} (1P is GNUBG's 0-ply)")
         super().__init__(name or f"sage{LEVELS[level]}")
         self.level = level
         self._sage = sage_module()

@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from raccoon.checks import quoted
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.env.board import as_array, as_board, as_boards, check
 from raccoon.env.xgid import Position, from_xgid, to_xgid
@@ -186,9 +187,9 @@ def position_key(board: ArrayLike) -> bytes:
 def from_position_key(key: bytes) -> Boards:
     """``int8[2, 25]`` of a 10-byte key. Raises RaccoonError naming the key and its fault."""
     if not isinstance(key, bytes | bytearray):
-        raise RaccoonError(f"position key {key!r}: {type(key).__name__} instead of bytes")
+        raise RaccoonError(f"position key {quoted(key)}: {type(key).__name__} instead of bytes")
     if len(key) != 10:
-        raise RaccoonError(f"position key {key!r}: {len(key)} bytes instead of 10")
+        raise RaccoonError(f"position key {quoted(key)}: {len(key)} bytes instead of 10")
     return from_position_keys(np.frombuffer(key, np.uint8)[None])[0]
 
 
@@ -200,19 +201,19 @@ def position_id(board: ArrayLike) -> str:
 def from_position_id(text: str) -> Boards:
     """``int8[2, 25]`` of a Position ID. Raises RaccoonError naming the text and its fault."""
     if not isinstance(text, str):
-        raise RaccoonError(f"Position ID {text!r}: {type(text).__name__} instead of a text")
+        raise RaccoonError(f"Position ID {quoted(text)}: {type(text).__name__} instead of a text")
     if len(text) != 14:
-        raise RaccoonError(f"Position ID {text!r}: {len(text)} characters instead of 14")
+        raise RaccoonError(f"Position ID {quoted(text)}: {len(text)} characters instead of 14")
     try:
         key = base64.b64decode(text + "==", validate=True)
     except (binascii.Error, ValueError) as error:
-        raise RaccoonError(f"Position ID {text!r}: characters outside the base64 alphabet") from error
+        raise RaccoonError(f"Position ID {quoted(text)}: characters outside the base64 alphabet") from error
     if base64.b64encode(key).decode().rstrip("=") != text:
-        raise RaccoonError(f"Position ID {text!r}: its last character holds more than 80 bits")
+        raise RaccoonError(f"Position ID {quoted(text)}: its last character holds more than 80 bits")
     out = np.empty((1, 2, 25), np.int8)
     row, fault = _read_keys(np.frombuffer(key, np.uint8)[None], out)
     if row >= 0:
-        raise RaccoonError(f"Position ID {text!r} is no board: {_FAULTS[fault]}")
+        raise RaccoonError(f"Position ID {quoted(text)} is no board: {_FAULTS[fault]}")
     return out[0]
 
 

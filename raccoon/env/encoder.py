@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raccoon.checks import quoted
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.env import encoder_kernels as kernels
 from raccoon.env.board import as_array, as_boards, check
@@ -191,19 +192,19 @@ class Encoder:
         elif isinstance(given, Mapping):
             for name, on in given.items():
                 if not isinstance(on, bool):
-                    raise RaccoonError(f"encoder.features.{name}={on!r}: give true or false")
+                    raise RaccoonError(f"encoder.features.{name}={quoted(on)}: give true or false")
             wanted = {name for name, on in given.items() if on}
             given = list(given)
         elif isinstance(given, str | list | tuple):
             given = [given] if isinstance(given, str) else list(given)
             wanted = set(map(str, given))
         else:
-            raise RaccoonError(f"encoder.features={given!r}: give names of feature groups")
+            raise RaccoonError(f"encoder.features={quoted(given)}: give names of feature groups")
         if not isinstance(self.normalize, bool):
-            raise RaccoonError(f"encoder.normalize={self.normalize!r}: give true or false")
+            raise RaccoonError(f"encoder.normalize={quoted(self.normalize)}: give true or false")
         for name in given or ():
             if not isinstance(name, str) or name not in FEATURE_GROUPS:
-                raise RaccoonError(f"encoder.features: unknown group {name!r}; choose from {', '.join(known)}")
+                raise RaccoonError(f"encoder.features: unknown group {quoted(name)}; choose from {', '.join(known)}")
         object.__setattr__(self, "features", tuple(group for group in known if group in wanted))
 
     @property

@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
+from raccoon.checks import quoted
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.env.board import as_array, as_board, swap
 from raccoon.env.movegen import afterstates, check_dice, step, undo
@@ -130,11 +131,11 @@ def _read(text: str) -> _Text:
     for token in re.split(r"[\s,;]+", re.sub(r"\s*\(\s*([1-4])\s*\)", r"(\1)", text.strip())):
         match = _MOVE.match(token.lower())
         if match is None:
-            raise RaccoonError(f"turn {text!r}: {token!r} is no checker move; write it like 8/5, bar/22* or 6/off(2)")
+            raise RaccoonError(f"turn {quoted(text)}: {quoted(token)} is no checker move; write it like 8/5, bar/22* or 6/off(2)")
         places = [part.rstrip("*") for part in match["path"].split("/")]
         points = [_WORDS[part] if part in _WORDS else int(part) for part in places]
         if points[0] > 25 or any(a <= b for a, b in pairwise(points)):
-            raise RaccoonError(f"turn {text!r}: {token!r} does not go from a point (or the bar, 25) to lower ones (or off, 0)")
+            raise RaccoonError(f"turn {quoted(text)}: {quoted(token)} does not go from a point (or the bar, 25) to lower ones (or off, 0)")
         count = int(match["count"] or 1)
         change[points[0]] -= count
         change[points[-1]] += count
@@ -159,9 +160,9 @@ def parse_turn(board: ArrayLike, dice: ArrayLike, text: str) -> Boards:
     """
     before = as_board(board)
     if not isinstance(text, str):
-        raise RaccoonError(f"turn {text!r}: {type(text).__name__} instead of a text")
+        raise RaccoonError(f"turn {quoted(text)}: {type(text).__name__} instead of a text")
     roll = _dice(dice)
-    where = f"turn {text!r} with {roll[0]}-{roll[1]}"
+    where = f"turn {quoted(text)} with {roll[0]}-{roll[1]}"
     prefix = _ROLL.match(text)
     if prefix is not None and sorted(map(int, prefix.groups())) != sorted(roll):
         raise RaccoonError(f"{where}: the text names another roll, {prefix[1]}{prefix[2]}")

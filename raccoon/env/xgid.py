@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from raccoon.checks import quoted
 from raccoon.contracts import CENTRED, Boards, RaccoonError
 from raccoon.env.board import as_board, validate
 
@@ -64,18 +65,18 @@ def _count(letter: str, text: str) -> int:
         return 0
     n = ord(letter.upper()) - ord("A") + 1
     if not (letter.isascii() and letter.isalpha() and n <= 15):
-        raise RaccoonError(f"XGID {text!r}: {letter!r} in the position is neither '-' nor a letter a-o, A-O")
+        raise RaccoonError(f"XGID {quoted(text)}: {quoted(letter)} in the position is neither '-' nor a letter a-o, A-O")
     return n if letter.isupper() else -n
 
 
 def _sides(field: str, text: str) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
     """The 25 numbers of upper and of lower, each in its own numbering."""
     if len(field) != 26:
-        raise RaccoonError(f"XGID {text!r}: the position has {len(field)} characters instead of 26")
+        raise RaccoonError(f"XGID {quoted(text)}: the position has {len(field)} characters instead of 26")
     counts = [_count(letter, text) for letter in field]
     upper, lower = np.zeros(25, np.int8), np.zeros(25, np.int8)
     if counts[0] > 0 or counts[25] < 0:
-        raise RaccoonError(f"XGID {text!r}: the first character is lower's bar (lower case), the last upper's (upper case)")
+        raise RaccoonError(f"XGID {quoted(text)}: the first character is lower's bar (lower case), the last upper's (upper case)")
     for point in range(1, 26):
         upper[point - 1] = max(counts[point], 0)
     for point in range(25):
@@ -85,10 +86,10 @@ def _sides(field: str, text: str) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
 
 def _number(field: str, name: str, text: str, low: int, high: int) -> int:
     if not _NUMBER.fullmatch(field):
-        raise RaccoonError(f"XGID {text!r}: {name} {field[:40]!r} is not a number")
+        raise RaccoonError(f"XGID {quoted(text)}: {name} {quoted(field)} is not a number")
     value = int(field)
     if not low <= value <= high:
-        raise RaccoonError(f"XGID {text!r}: {name} {value} is outside {low}..{high}")
+        raise RaccoonError(f"XGID {quoted(text)}: {name} {value} is outside {low}..{high}")
     return value
 
 
@@ -99,29 +100,29 @@ def _dice(field: str, text: str) -> tuple[tuple[int, int] | None, str]:
         return None, _CUBE_ACTIONS[field]
     if len(field) == 2 and all(c in "123456" for c in field):
         return (int(field[0]), int(field[1])), ""
-    raise RaccoonError(f"XGID {text!r}: dice {field!r} are neither 00, two numbers 1..6, D, B nor R")
+    raise RaccoonError(f"XGID {quoted(text)}: dice {quoted(field)} are neither 00, two numbers 1..6, D, B nor R")
 
 
 def from_xgid(text: str) -> Position:
     """Read an XGID, with or without ``XGID=`` in front. Raises RaccoonError naming the text and the bad field."""
     if not isinstance(text, str):
-        raise RaccoonError(f"XGID {text!r}: {type(text).__name__} instead of a text")
+        raise RaccoonError(f"XGID {quoted(text)}: {type(text).__name__} instead of a text")
     fields = text.strip().removeprefix("XGID=").split(":")
     if len(fields) != 10:
         raise RaccoonError(
-            f"XGID {text!r}: {len(fields)} fields instead of 10 (position:cube:owner:turn:dice:score:score:rules:length:limit)"
+            f"XGID {quoted(text)}: {len(fields)} fields instead of 10 (position:cube:owner:turn:dice:score:score:rules:length:limit)"
         )
     upper, lower = _sides(fields[0], text)
     turn = _number(fields[3], "turn", text, -1, 1)
     if turn == 0:
-        raise RaccoonError(f"XGID {text!r}: turn 0 is neither 1 nor -1")
+        raise RaccoonError(f"XGID {quoted(text)}: turn 0 is neither 1 nor -1")
     board = np.stack([lower, upper] if turn == 1 else [upper, lower])
-    validate(board[None], f"XGID {text!r}")
+    validate(board[None], f"XGID {quoted(text)}")
     dice, action = _dice(fields[4], text)
     scores = _number(fields[5], "score", text, 0, 10**6), _number(fields[6], "score", text, 0, 10**6)
     length = _number(fields[8], "match length", text, 0, 10**6)
     if length and max(scores) >= length:
-        raise RaccoonError(f"XGID {text!r}: the score {scores[0]}-{scores[1]} ends a match to {length}")
+        raise RaccoonError(f"XGID {quoted(text)}: the score {scores[0]}-{scores[1]} ends a match to {length}")
     rules = _number(fields[7], "the Crawford/Jacoby field", text, 0, 1 if length else 3)
     limit = _number(fields[9], "cube limit", text, 0, 30)
     return Position(
@@ -158,14 +159,14 @@ def to_xgid(position: Position) -> str:
     board = as_board(position.board, "position")
     value = position.cube_value
     if not isinstance(value, int | np.integer) or value < 1 or int(value) & (int(value) - 1):
-        raise RaccoonError(f"position: cube {value!r} is not a power of two")
+        raise RaccoonError(f"position: cube {quoted(value)} is not a power of two")
     if position.turn not in (1, -1):
-        raise RaccoonError(f"position: turn {position.turn!r} is neither 1 nor -1")
+        raise RaccoonError(f"position: turn {quoted(position.turn)} is neither 1 nor -1")
     if position.cube_action not in ("", *_CUBE_ACTIONS.values()):
-        raise RaccoonError(f"position: cube action {position.cube_action!r} is none of {', '.join(_CUBE_ACTIONS.values())}")
+        raise RaccoonError(f"position: cube action {quoted(position.cube_action)} is none of {', '.join(_CUBE_ACTIONS.values())}")
     for name, pair in (("dice", position.dice or (1, 1)), ("score", position.score)):
         if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise RaccoonError(f"position: {name} {pair!r} are not two numbers")
+            raise RaccoonError(f"position: {name} {quoted(pair)} are not two numbers")
     upper, lower = (board[1], board[0]) if position.turn == 1 else (board[0], board[1])
     dice = "00" if position.dice is None else f"{position.dice[0]}{position.dice[1]}"
     if position.cube_action:

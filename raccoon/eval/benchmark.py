@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon import assets
+from raccoon.checks import quoted
 from raccoon.contracts import Boards, CubeRules, Cubes, RaccoonError, Turns
 from raccoon.rng import generator
 
@@ -155,7 +156,7 @@ class Benchmark:
     def __post_init__(self) -> None:
         for name in ("jacoby", "beavers"):
             if not isinstance(self.meta.get(name, True), bool):
-                raise RaccoonError(f"{self.source}: meta.{name}={self.meta[name]!r}: true or false is expected")
+                raise RaccoonError(f"{self.source}: meta.{name}={quoted(self.meta[name])}: true or false is expected")
 
     @property
     def jacoby(self) -> bool:

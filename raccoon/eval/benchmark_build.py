@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from raccoon.build import build
+from raccoon.checks import quoted
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, RaccoonError
 from raccoon.env.board26 import to_board26
 from raccoon.eval.benchmark import Benchmark
@@ -62,7 +63,7 @@ class BuildPlan:
         for name in ("level", "refine"):
             value = getattr(self, name)
             if value not in _LEVELS and not (name == "refine" and value is None):
-                raise RaccoonError(f"{name}={value!r}: Sage has {', '.join(_LEVELS)}")
+                raise RaccoonError(f"{name}={quoted(value)}: Sage has {', '.join(_LEVELS)}")
         for name in ("close", "trivial", "cube_window"):
             if getattr(self, name) < 0:
                 raise RaccoonError(f"{name}={getattr(self, name)}: must not be negative")

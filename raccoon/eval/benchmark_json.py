@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raccoon.checks import quoted
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, Cubes, RaccoonError
 from raccoon.env.board import swap
 from raccoon.env.board26 import from_board26, to_board26
@@ -64,11 +65,11 @@ class _Row:
         if not isinstance(data, dict):
             raise RaccoonError(f"{where}: an object is expected, not {type(data).__name__}")
         if isinstance(data.get("key"), str):
-            self.where = f"{source}: decision {data['key']}"
+            self.where = f"{source}: decision {data['key'][:80]}"
         self.data: Mapping[str, Any] = data
 
     def fail(self, name: str, wanted: str) -> RaccoonError:
-        return RaccoonError(f"{self.where}: {name}={self.data.get(name)!r}: {wanted} is expected")
+        return RaccoonError(f"{self.where}: {name}={quoted(self.data.get(name))}: {wanted} is expected")
 
     def text(self, name: str) -> str:
         value = self.data.get(name)

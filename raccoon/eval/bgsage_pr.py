@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from raccoon.checks import number, whole
+from raccoon.checks import number, quoted, whole
 from raccoon.contracts import CENTRED, CubeRules, Figure, RaccoonError, Report
 from raccoon.eval import plots, report, stats
 from raccoon.eval.benchmark import EMBEDDED, Benchmark, load
@@ -47,7 +47,7 @@ class Settings:
         decisions_per_game: float = 28.0,
     ) -> None:
         if metric not in ("cubeless", "cubeful"):
-            raise RaccoonError(f"evaluator.metric={metric!r}: choose cubeless or cubeful")
+            raise RaccoonError(f"evaluator.metric={quoted(metric)}: choose cubeless or cubeful")
         self.executor = executor
         self.source = str(benchmark)
         self.metric: Metric = metric
@@ -115,7 +115,7 @@ class BGSagePR(Settings):
     ) -> None:
         super().__init__(executor, **settings)
         if isinstance(compare, str) and compare not in ("opponent", CUBELESS_MOVES):
-            raise RaccoonError(f"evaluator.compare={compare!r}: give a player node, opponent, {CUBELESS_MOVES} or null")
+            raise RaccoonError(f"evaluator.compare={quoted(compare)}: give a player node, opponent, {CUBELESS_MOVES} or null")
         if compare == CUBELESS_MOVES and self.metric != "cubeful":
             raise RaccoonError(
                 f"evaluator.compare={CUBELESS_MOVES}: without a cube in play there is nothing to compare; set evaluator.metric=cubeful"

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from raccoon.checks import whole
+from raccoon.checks import quoted, whole
 from raccoon.contracts import Figure, RaccoonError, Report
 from raccoon.eval import arena_figures, stats
 from raccoon.eval.arena import verdict
@@ -51,12 +51,12 @@ class CubeArena:
         self.executor = executor
         for key, value in (("jacoby", jacoby), ("beavers", beavers)):
             if not isinstance(value, bool):
-                raise RaccoonError(f"evaluator.{key}={value!r}: give true or false")
+                raise RaccoonError(f"evaluator.{key}={quoted(value)}: give true or false")
         if whole("evaluator.cap", cap, 1) & (cap - 1) or cap > 1 << 20:
             raise RaccoonError(f"evaluator.cap={cap}: give a power of two, 1 to {1 << 20} (1: the cube is never turned)")
         self.control = (CONTROLS[0] if luck else "off") if isinstance(luck, bool) else str(luck)
         if self.control not in (*CONTROLS, "off"):
-            raise RaccoonError(f"evaluator.luck={luck!r}: choose {', '.join(CONTROLS)} or off")
+            raise RaccoonError(f"evaluator.luck={quoted(luck)}: choose {', '.join(CONTROLS)} or off")
         if match_length is not None and (jacoby or beavers):
             raise RaccoonError(f"evaluator.match_length={match_length}: there is no Jacoby rule and there are no beavers in match play")
         rules = {"jacoby": jacoby, "beavers": beavers, "cap": cap}

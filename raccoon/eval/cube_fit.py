@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from raccoon.build import build
-from raccoon.checks import number, whole
+from raccoon.checks import number, quoted, whole
 from raccoon.contracts import Figure, RaccoonError, Report
 from raccoon.cube.bearoff import MOST, CubefulBearoff
 from raccoon.eval import cube_fit_tables, cube_variants, plots, report
@@ -62,7 +62,7 @@ class CubeFit:
             ("references", references, ("best", "measured", "all")),
         ):
             if value not in options:
-                raise RaccoonError(f"evaluator.{key}={value!r}: choose {', '.join(options)}")
+                raise RaccoonError(f"evaluator.{key}={quoted(value)}: choose {', '.join(options)}")
         if whole("evaluator.checkers", checkers, 1) > MOST:
             raise RaccoonError(f"evaluator.checkers={checkers}: give 1 to {MOST}")
         if positions is None and checkers > _ALL_POSITIONS:

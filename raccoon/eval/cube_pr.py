@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from raccoon.build import build
-from raccoon.checks import whole
+from raccoon.checks import quoted, whole
 from raccoon.contracts import CubeModel, Cubes, Figure, Player, RaccoonError, Report
 from raccoon.eval import cube_models, cube_scoring, plots, report, stats
 from raccoon.eval.benchmark import EMBEDDED, Benchmark, load
@@ -50,7 +50,7 @@ class CubePR:
         shard_games: int = 4,
     ) -> None:
         if isinstance(compare, str) and compare != "opponent":
-            raise RaccoonError(f"evaluator.compare={compare!r}: give a player node, opponent or null")
+            raise RaccoonError(f"evaluator.compare={quoted(compare)}: give a player node, opponent or null")
         self.executor, self.source, self.compare = executor, str(benchmark), compare
         self.bootstrap = whole("evaluator.bootstrap", bootstrap, 1)
         self.games = None if games is None else whole("evaluator.games", games, 1)
@@ -175,7 +175,7 @@ def _model(name: str, node: Mapping[str, Any]) -> CubeModel:
     at = f"evaluator.models.{name}"
     model = build(node, at)
     if not isinstance(model, CubeModel):
-        raise RaccoonError(f"{at}={node!r}: is no cube model; give a node of the group cube")
+        raise RaccoonError(f"{at}={quoted(node)}: is no cube model; give a node of the group cube")
     return model
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.build import shared
-from raccoon.checks import whole
+from raccoon.checks import quoted, whole
 from raccoon.contracts import CubeRules, Player, RaccoonError
 from raccoon.cube.met import check_length
 from raccoon.eval.cube_luck import CONTROLS, CubeLuckObserver
@@ -32,7 +32,7 @@ def luck_switch(value: Any) -> bool:
         return True
     if value in ("off", False):
         return False
-    raise RaccoonError(f"evaluator.luck={value!r}: choose gnubg0 (on) or off")
+    raise RaccoonError(f"evaluator.luck={quoted(value)}: choose gnubg0 (on) or off")
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class MatchPlan:
         for name in ("games", "shard_games", "batch", "turn_cap"):
             whole(f"evaluator.{name}", getattr(self, name), 1)
         if self.openings not in OPENING_MODES:
-            raise RaccoonError(f"evaluator.openings={self.openings!r}: choose one of {', '.join(OPENING_MODES)}")
+            raise RaccoonError(f"evaluator.openings={quoted(self.openings)}: choose one of {', '.join(OPENING_MODES)}")
         if self.match_length is not None:
             check_length(self.match_length, "evaluator.match_length")
 

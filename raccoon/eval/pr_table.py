@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from raccoon.build import build
+from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError, Report
 from raccoon.eval import plots, report
 from raccoon.eval.bgsage_pr import Settings, notes, paired
@@ -34,10 +35,12 @@ class PRTable(Settings):
         if not wanted:
             raise RaccoonError("evaluator.players is empty: name at least one player")
         if reference is not None and reference not in wanted:
-            raise RaccoonError(f"evaluator.reference={reference!r}: no such player; there are {', '.join(wanted)}")
+            raise RaccoonError(f"evaluator.reference={quoted(reference)}: no such player; there are {', '.join(wanted)}")
         for name, node in wanted.items():
             if not isinstance(node, Mapping):
-                raise RaccoonError(f"evaluator.players.{name}={node!r}: give a player node; options of a group go in the defaults list")
+                raise RaccoonError(
+                    f"evaluator.players.{name}={quoted(node)}: give a player node; options of a group go in the defaults list"
+                )
         self.players = {name: dict(node) for name, node in wanted.items()}
         self.reference = next(iter(wanted)) if reference is None else reference
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError
 from raccoon.env.encoder import Encoder
 from raccoon.model import encode_torch
@@ -190,7 +191,7 @@ def _node(factory: Callable[..., Any]) -> dict[str, Any]:
         factory = factory.func
     module, name = getattr(factory, "__module__", ""), getattr(factory, "__qualname__", "<lambda>")
     if "<" in name:
-        raise RaccoonError(f"model: {factory!r} cannot be named in a checkpoint; use a class or a functools.partial of one")
+        raise RaccoonError(f"model: {quoted(factory)} cannot be named in a checkpoint; use a class or a functools.partial of one")
     plain = {key: list(value) if isinstance(value, tuple) else value for key, value in keywords.items()}
     return {"_target_": f"{module}.{name}", "_partial_": True, **plain}
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError
 from raccoon.env.movegen import ROLLS
 from raccoon.rng import hash64
@@ -51,5 +52,5 @@ def opening(seed: int, games: NDArray[Any], mode: str = "random") -> tuple[NDArr
         order = np.argsort(hash64(seed, "opening order", block[:, None], np.arange(30)[None]), axis=1, kind="stable")
         outcome = order[inverse, (games % STRATUM_GAMES) // 2]
     else:
-        raise RaccoonError(f"openings={mode!r}: choose one of {', '.join(OPENING_MODES)}")
+        raise RaccoonError(f"openings={quoted(mode)}: choose one of {', '.join(OPENING_MODES)}")
     return (outcome % 2).astype(np.int8), OPENING_PAIRS[outcome // 2]

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.checks import number, whole
+from raccoon.checks import number, quoted, whole
 from raccoon.contracts import Boards, Cubes, RaccoonError, Turns
 from raccoon.env.board26 import to_board26
 from raccoon.env.notation import parse_turn
@@ -79,7 +79,7 @@ class GnubgCliPlayer:
         name: str | None = None,
     ) -> None:
         if whole("player.ply", ply, 0) > _DEEPEST:
-            raise RaccoonError(f"player.ply={ply!r}: GNU Backgammon looks 0 to {_DEEPEST} plies ahead")
+            raise RaccoonError(f"player.ply={quoted(ply)}: GNU Backgammon looks 0 to {_DEEPEST} plies ahead")
         number("player.timeout_s", timeout_s, "a number of seconds above 0", above=True)
         whole("player.restarts", restarts, 0)
         whole("player.programs", programs, 1)

@@ -20,6 +20,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError
 
 __all__ = ["GnubgProcess", "find_program"]
@@ -46,7 +47,7 @@ def find_program(path: str | None = None, timeout_s: float = 30.0) -> tuple[str,
     if found is None and path is None:
         found = next((place for place in _PLACES if os.access(place, os.X_OK)), None)
     if found is None:
-        what = "the program gnubg is not installed" if path is None else f"player.path={path!r} is not a program"
+        what = "the program gnubg is not installed" if path is None else f"player.path={quoted(path)} is not a program"
         raise RaccoonError(f"GNU Backgammon: {what}; {_INSTALL}")
     try:
         done = subprocess.run(

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from raccoon.checks import whole
+from raccoon.checks import quoted, whole
 from raccoon.contracts import Boards, CubeRules, Observer, Player, RaccoonError, Step, Turns
 from raccoon.cube.met import check_length
 from raccoon.env.board import START, as_array, as_boards, check, terminal_points
@@ -253,7 +253,7 @@ def _check(
     match_length: int | None,
 ) -> None:
     if not isinstance(players, Sequence) or len(players) != 2 or not all(isinstance(player, Player) for player in players):
-        raise RaccoonError(f"players={players!r}: give two players")
+        raise RaccoonError(f"players={quoted(players)}: give two players")
     whole("batch", batch, 1)
     whole("turn_cap", turn_cap, 1)
     whole("seed", seed, 0)

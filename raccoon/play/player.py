@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from raccoon.checks import quoted
 from raccoon.contracts import Boards, CubeEquities, CubefulSearch, CubeModel, Cubes, Engine, RaccoonError, Search, Turns
 from raccoon.cube.model import Janowski
 from raccoon.search.lookahead import StaticSearch
@@ -49,11 +50,11 @@ class EnginePlayer:
         self.search: Search = StaticSearch() if search is None else search
         for key, part, method in (("engine", engine, "value"), ("search", self.search, "values")):
             if not (hasattr(part, method) and hasattr(part, "name")):
-                raise RaccoonError(f"player.{key}={part!r}: is no {key}; give an option of the group {key}")
+                raise RaccoonError(f"player.{key}={quoted(part)}: is no {key}; give an option of the group {key}")
         self.checkpoint = checkpoint
         self.cube: CubeModel = Janowski() if cube is None else cube
         if not isinstance(self.cube, CubeModel):
-            raise RaccoonError(f"player.cube={cube!r}: is no cube model; give an option of the group cube")
+            raise RaccoonError(f"player.cube={quoted(cube)}: is no cube model; give an option of the group cube")
         self.name = name or (engine.name if self.search.name == "static" else f"{engine.name}+{self.search.name}") + self.cube.suffix
 
     def choose(self, turns: Turns) -> NDArray[np.int64]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raccoon.checks import quoted
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, CubeRules, Cubes, RaccoonError, Turns
 from raccoon.engine.sage import LEVELS, SageEngine, sage_module, sage_strategy
 from raccoon.env.board26 import to_board26
@@ -33,7 +34,7 @@ class SagePlayer:
 
     def __init__(self, level: str = "1P", name: str | None = None) -> None:
         if level not in _PLAYS:
-            raise RaccoonError(f"player.level={level!r}: choose {', '.join(_PLAYS)} (1P is GNUBG's 0-ply)")
+            raise RaccoonError(f"player.level={quoted(level)}: choose {', '.join(_PLAYS)} (1P is GNUBG's 0-ply)")
         self.level = level
         self.name = name or f"sage{LEVELS[level]}_cube"
         self._cubeless = EnginePlayer(SageEngine(level))

@@ -18,7 +18,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from raccoon.checks import number, whole
+from raccoon.checks import number, quoted, whole
 from raccoon.contracts import Boards, CubeEquities, CubeModel, Cubes, Engine, RaccoonError, SearchResult, Turns
 from raccoon.cube.cubeful import CubefulTree
 from raccoon.engine.base import checked
@@ -77,13 +77,13 @@ class Expectimax:
         if self.ply > _MOST_PLY:
             raise RaccoonError(f"search.ply={ply}: give 0 to {_MOST_PLY} (3 takes minutes a decision)")
         if opponent not in ("greedy", "full"):
-            raise RaccoonError(f"search.opponent={opponent!r}: choose greedy or full")
+            raise RaccoonError(f"search.opponent={quoted(opponent)}: choose greedy or full")
         if filter is not None and not isinstance(filter, Filter):
-            raise RaccoonError(f"search.filter={filter!r}: give a filter, an option of search/filter")
+            raise RaccoonError(f"search.filter={quoted(filter)}: give a filter, an option of search/filter")
         self.filter = Filter() if filter is None else filter
         if bump is not None and self.filter.source == "prune":
             raise RaccoonError(
-                f"search.bump={bump!r}: compares static values, and search.filter.source=prune leaves those of dropped plays to "
+                f"search.bump={quoted(bump)}: compares static values, and search.filter.source=prune leaves those of dropped plays to "
                 "another engine; choose the value, policy or union filter, or search.bump=null"
             )
         self.opponent: Opponent = opponent
@@ -239,7 +239,9 @@ def _levels(levels: Sequence[int] | None, ply: int) -> list[int]:
     if levels is None:
         return []
     if not isinstance(levels, Sequence) or isinstance(levels, str) or len(levels) != max(ply - 1, 0):
-        raise RaccoonError(f"search.levels={levels!r}: give one number of candidates for each ply from 2 to search.ply={ply}, or null")
+        raise RaccoonError(
+            f"search.levels={quoted(levels)}: give one number of candidates for each ply from 2 to search.ply={ply}, or null"
+        )
     return [whole(f"search.levels[{index}]", value, 1) for index, value in enumerate(levels)]
 
 

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.checks import number, whole
+from raccoon.checks import number, quoted, whole
 from raccoon.contracts import Engine, RaccoonError, Turns
 from raccoon.env.encoder import FEATURE_GROUPS, encode
 from raccoon.search.lookahead import child_values, enumerate_leaves, leaf_values
@@ -65,7 +65,7 @@ class Filter:
         contact_scale: float | None = None,
     ) -> None:
         if source not in get_args(Source):
-            raise RaccoonError(f"search.filter.source={source!r}: choose one of none, value, policy, union, prune")
+            raise RaccoonError(f"search.filter.source={quoted(source)}: choose one of none, value, policy, union, prune")
         if (engine is None) is (source == "prune"):
             raise RaccoonError("search.filter.engine: goes with search.filter.source=prune, and only with it")
         self.source: Source = source
@@ -73,7 +73,7 @@ class Filter:
         self.threshold = None if threshold is None else number("search.filter.threshold", threshold, "points, 0 or more, or null")
         scale = "search.filter.contact_scale"
         if contact_scale is not None and threshold is None:
-            raise RaccoonError(f"{scale}={contact_scale!r}: scales search.filter.threshold, which is null; give both or neither")
+            raise RaccoonError(f"{scale}={quoted(contact_scale)}: scales search.filter.threshold, which is null; give both or neither")
         self.contact_scale = None if contact_scale is None else number(scale, contact_scale, "pips above 0, or null", above=True)
         self.engine = engine
         self.name = (

@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from raccoon.checks import quoted
 from raccoon.contracts import Boards, CubeEquities, CubeModel, CubeRules, Cubes, Engine, RaccoonError, SearchResult, Turns
 from raccoon.cube.model import Janowski
 from raccoon.env.board import terminal_points
@@ -146,7 +147,7 @@ class StaticSearch:
 
     def __init__(self, doubles: Doubles = "joint") -> None:
         if doubles not in ("joint", "greedy"):
-            raise RaccoonError(f"search.doubles={doubles!r}: choose joint or greedy")
+            raise RaccoonError(f"search.doubles={quoted(doubles)}: choose joint or greedy")
         self.doubles: Doubles = doubles
         self.name = "static" if doubles == "joint" else "static-greedy"
 

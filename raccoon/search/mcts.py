@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from raccoon.checks import number, whole
+from raccoon.checks import number, quoted, whole
 from raccoon.contracts import Boards, Engine, RaccoonError, SearchResult, Turns
 from raccoon.env.board import unfinished
 from raccoon.env.codec import position_words, row_keys
@@ -105,9 +105,9 @@ class MCTS:
         name: str | None = None,
     ) -> None:
         if chance not in CHANCE_MODES:
-            raise RaccoonError(f"search.chance={chance!r}: choose {', '.join(CHANCE_MODES)}")
+            raise RaccoonError(f"search.chance={quoted(chance)}: choose {', '.join(CHANCE_MODES)}")
         if prior not in (None, "policy", "value", "uniform"):
-            raise RaccoonError(f"search.prior={prior!r}: choose policy, value, uniform or null")
+            raise RaccoonError(f"search.prior={quoted(prior)}: choose policy, value, uniform or null")
         self.prior: Prior | None = prior
         self.settings = Settings(
             whole("search.simulations", simulations, 1),

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from raccoon.checks import quoted
 from raccoon.contracts import CENTRED, Boards, CubeRules, Cubes, RaccoonError
 from raccoon.cube.met import LONGEST
 from raccoon.cube.state import owner_label
@@ -54,7 +55,7 @@ def read_dice(value: Any) -> tuple[int, int] | None:
     except (TypeError, ValueError, OverflowError):
         numbers = []
     if len(numbers) != 2 or any(isinstance(part, bool) for part in parts) or str(value).strip().startswith("-"):
-        raise RaccoonError(f"dice={value!r}: give two numbers from 1 to 6, such as dice=[3,1]")
+        raise RaccoonError(f"dice={quoted(value)}: give two numbers from 1 to 6, such as dice=[3,1]")
     first, second = check_dice(np.array([numbers]), 1)[0].tolist()
     return first, second
 
@@ -66,7 +67,7 @@ def read_question(text: Any, dice: Any = None) -> Question:
     """
     if not isinstance(text, str):
         raise RaccoonError(
-            f"position={text!r}: give a Position ID or an XGID; one that reads as a number needs quotes: position=\"'{text}'\""
+            f"position={quoted(text)}: give a Position ID or an XGID; one that reads as a number needs quotes: position=\"'ID'\""
         )
     text, rolled = text.strip(), read_dice(dice)
     cubes = Cubes.centred(1, CubeRules())
@@ -77,7 +78,7 @@ def read_question(text: Any, dice: Any = None) -> Question:
     else:
         board = from_position_id(text)
     if terminal_points(board[None])[0]:
-        raise RaccoonError(f"position {text!r}: the game is over; there is nothing to play")
+        raise RaccoonError(f"position {quoted(text)}: the game is over; there is nothing to play")
     return Question(board, rolled, cubes)
 
 
@@ -93,17 +94,19 @@ def _cubes(found: Position) -> Cubes:
 def _check_cube(found: Position, text: str) -> None:
     """Raise RaccoonError for a cube, a score or an action that reads well and that no question can be asked about."""
     if found.cube_action in ("beaver", "raccoon"):
-        raise RaccoonError(f"position {text!r}: a {found.cube_action} waits for an answer; ask about the cube before that (dice 00)")
+        raise RaccoonError(f"position {quoted(text)}: a {found.cube_action} waits for an answer; ask about the cube before that (dice 00)")
     if found.cube_value > 1 << _HIGHEST:
-        raise RaccoonError(f"position {text!r}: the cube is at 2**{found.cube_value.bit_length() - 1}; 2**{_HIGHEST} is the most")
+        raise RaccoonError(f"position {quoted(text)}: the cube is at 2**{found.cube_value.bit_length() - 1}; 2**{_HIGHEST} is the most")
     if not found.match_length:
         return
     away = [found.match_length - points for points in found.score]
     if max(away) > LONGEST:
-        raise RaccoonError(f"position {text!r}: {max(away)} points to go; the match equity table ends at {LONGEST}")
+        raise RaccoonError(f"position {quoted(text)}: {max(away)} points to go; the match equity table ends at {LONGEST}")
     if not found.crawford or found.match_length == 1:
         return
     if sorted(away)[0] != 1 or sorted(away)[1] == 1:
-        raise RaccoonError(f"position {text!r}: no Crawford game at {away[0]} away against {away[1]} away; write 0 in the Crawford field")
+        raise RaccoonError(
+            f"position {quoted(text)}: no Crawford game at {away[0]} away against {away[1]} away; write 0 in the Crawford field"
+        )
     if found.cube_value != 1 or found.cube_owner != CENTRED:
-        raise RaccoonError(f"position {text!r}: the cube has been turned in a Crawford game; write 0 in the Crawford field")
+        raise RaccoonError(f"position {quoted(text)}: the cube has been turned in a Crawford game; write 0 in the Crawford field")

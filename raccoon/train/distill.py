@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from raccoon import artifact
+from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError
 from raccoon.model.network import RaccoonNet
 from raccoon.train.ema import Ema
@@ -214,4 +215,4 @@ def _check(settings: Mapping[str, Any]) -> None:
         except TypeError:
             fine = False
         if not fine:
-            raise RaccoonError(f"trainer.{key}={settings[key]!r}: give {advice}")
+            raise RaccoonError(f"trainer.{key}={quoted(settings[key])}: give {advice}")

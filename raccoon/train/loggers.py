@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def build_loggers(nodes: Mapping[str, Any] | None, ids: Mapping[str, str] | None
         if not node:
             continue
         if not isinstance(node, Mapping):
-            raise RaccoonError(f"logger.{name}={node!r}: a logger file has one name and a node with _target_ below it")
+            raise RaccoonError(f"logger.{name}={quoted(node)}: a logger file has one name and a node with _target_ below it")
         continued = str(node.get("_target_", "")).endswith("wandb_logger") and _WANDB in (ids or {})
         built.append(build(node, f"logger.{name}", **({"id": (ids or {})[_WANDB]} if continued else {})))
     return built

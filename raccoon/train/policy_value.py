@@ -8,7 +8,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from raccoon.checks import number
+from raccoon.checks import number, quoted
 from raccoon.contracts import RaccoonError
 from raccoon.data.policy_rows import JointBatch, PolicyBatch
 from raccoon.model.network import RaccoonNet
@@ -51,7 +51,7 @@ class PolicyValue(Distillation):
         if net.policy is None:
             raise RaccoonError("model.policy=false: this trainer needs a policy head; set model.policy=true")
         if train not in TRAINED:
-            raise RaccoonError(f"trainer.train={train!r}: choose one of {', '.join(TRAINED)}")
+            raise RaccoonError(f"trainer.train={quoted(train)}: choose one of {', '.join(TRAINED)}")
         number("trainer.policy_weight", policy_weight, "a number of 0 or more")
         number("trainer.value_weight", value_weight, "a number of 0 or more")
         number("trainer.weight_decay", weight_decay, "a number of 0 or more")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.checks import number, whole
+from raccoon.checks import number, quoted, whole
 from raccoon.contracts import Engine, RaccoonError
 from raccoon.data.episodes import Episodes
 from raccoon.model.network import RaccoonNet
@@ -43,7 +43,7 @@ class TemporalDifference(SelfTaught):
         **shell: Any,
     ) -> None:
         if target not in TARGETS:
-            raise RaccoonError(f"trainer.target={target!r}: choose one of {', '.join(TARGETS)}")
+            raise RaccoonError(f"trainer.target={quoted(target)}: choose one of {', '.join(TARGETS)}")
         number("trainer.lam", lam, "a number from 0 to 1", most=1.0)
         if prune is not None and target != "exact":
             raise RaccoonError("trainer.prune: shortlists the replies of exact backups; set trainer.target=exact or trainer.prune=null")

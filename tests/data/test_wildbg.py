@@ -79,7 +79,7 @@ def test_folders_that_are_wrong_at_the_source_are_refused(folder: str, tmp_path:
         (HEADER, "no positions"),
         (f"{HEADER}\n{START_LINE}\n4HPwATDgc/ABMA,0.5\n", "line 3: 2 columns"),
         (f"{HEADER}\n\n{START_LINE}\n4HPwATDgc!ABMA,0.5,0.1,0,0.1,0\n", "line 4: .*4HPwATDgc!ABMA"),
-        (f"{HEADER}\n4HPwATDgc/ABMA,0.5,x,0,0.1,0\n", "line 2: could not convert"),
+        (f"{HEADER}\n4HPwATDgc/ABMA,0.5,x,0,0.1,0\n", "line 2: '0.5,x,0,0.1,0' are not five numbers"),
         (f"{HEADER}\n4HPwATDgc/ABMA,0.5,0.6,0,0.1,0\n", "line 2: .*not nested"),
         (f"{HEADER}\n4HPwATDgc/ABMA,0.5,0.1,0,0.6,0\n", "line 2: .*not nested"),
         (f"{HEADER}\n4HPwATDgc/ABMA,nan,0.1,0,0.1,0\n", "line 2: .*not nested"),
