@@ -14,6 +14,7 @@ import binascii
 
 import numpy as np
 
+from raccoon.checks import quoted
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, RaccoonError
 from raccoon.env.codec import from_position_id, position_id
 from raccoon.env.xgid import Position, to_xgid
@@ -34,9 +35,9 @@ def _unpacked(text: str) -> dict[str, int]:
     try:
         key = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise RaccoonError(f"Match ID {text[:80]!r}: characters outside the base64 alphabet, or not 12 of them") from error
+        raise RaccoonError(f"Match ID {quoted(text[:80])}: characters outside the base64 alphabet, or not 12 of them") from error
     if len(text) != 12 or len(key) != _BYTES:
-        raise RaccoonError(f"Match ID {text[:80]!r}: {len(text)} characters instead of 12")
+        raise RaccoonError(f"Match ID {quoted(text[:80])}: {len(text)} characters instead of 12")
     bits, fields = int.from_bytes(key, "little"), {}
     for name, width in _WIDTHS.items():
         fields[name] = bits & ((1 << width) - 1)
@@ -78,12 +79,12 @@ def from_gnubg_id(text: str) -> Position:
     ``turn`` is 1 when GNUBG's player 1 is on roll, who sits at the bottom of its board; beavers are not allowed (see the module).
     """
     if not isinstance(text, str) or text.count(":") != 1:
-        raise RaccoonError(f"GNUBG ID {str(text)[:80]!r}: write a Position ID, a colon and a Match ID")
+        raise RaccoonError(f"GNUBG ID {quoted(str(text)[:80])}: write a Position ID, a colon and a Match ID")
     board_text, match_text = text.strip().split(":")
     board, fields = from_position_id(board_text), _unpacked(match_text)
     fault = _fault(fields)
     if fault:
-        raise RaccoonError(f"Match ID {match_text!r}: {fault}")
+        raise RaccoonError(f"Match ID {quoted(match_text)}: {fault}")
     mine = fields["on_roll"]
     owner = CENTRED if fields["owner"] == _NOBODY else OWNED if fields["owner"] == mine else OPPONENT
     scores = fields["score_0"], fields["score_1"]
@@ -103,7 +104,7 @@ def from_gnubg_id(text: str) -> Position:
     try:
         to_xgid(found)  # one home for what cube and score can be
     except RaccoonError as error:
-        raise RaccoonError(f"Match ID {match_text!r}: {error}") from error
+        raise RaccoonError(f"Match ID {quoted(match_text)}: {error}") from error
     return found
 
 
