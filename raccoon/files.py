@@ -7,6 +7,8 @@ import csv
 import io
 import json
 import os
+import re
+import socket
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,7 +18,21 @@ import numpy as np
 
 from raccoon.contracts import RaccoonError
 
-__all__ = ["atomic", "check_suffix", "read_arrays", "read_json", "write_arrays", "write_csv", "write_json", "write_text"]
+__all__ = [
+    "atomic",
+    "check_suffix",
+    "read_arrays",
+    "read_json",
+    "remove_left_over",
+    "write_arrays",
+    "write_csv",
+    "write_json",
+    "write_text",
+]
+
+_TEMPORARY = re.compile(r"\..+\.(?P<pid>[0-9]{1,10})@(?P<host>[A-Za-z0-9-]*)\.tmp")
+_written: set[str] = set()
+"""Names of the temporary files that this process is writing."""
 
 
 @contextlib.contextmanager
@@ -26,7 +42,8 @@ def atomic(path: Path | str) -> Iterator[IO[bytes]]:
     Raises RaccoonError naming ``path`` when the disk is full or the folder cannot be written.
     """
     path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}@{_host()}.tmp")
+    _written.add(temporary.name)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(temporary, "wb") as handle:
@@ -42,6 +59,37 @@ def atomic(path: Path | str) -> Iterator[IO[bytes]]:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise
+    finally:
+        _written.discard(temporary.name)
+
+
+def remove_left_over(folder: Path | str, deep: bool = False) -> None:
+    """Delete the temporary files that killed processes of this machine left in ``folder`` (``deep``: and below it).
+
+    Those of living processes and of other machines stay.
+    """
+    for path in Path(folder).glob("**/.*.tmp" if deep else ".*.tmp"):
+        found = _TEMPORARY.fullmatch(path.name)
+        if found and found["host"] == _host() and path.name not in _written and not _alive_other(int(found["pid"])):
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+def _host() -> str:
+    return re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname())[:40]
+
+
+def _alive_other(pid: int) -> bool:
+    """Is ``pid`` another process that lives? This one's own files are in ``_written``: what else bears its number is older."""
+    if pid == os.getpid():
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # somebody else's
+        return True
+    return True
 
 
 def check_suffix(path: Path | str, what: str, *suffixes: str) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from filelock import AcquireReturnProxy, FileLock, Timeout, lock_descriptor
 
 from raccoon.contracts import RaccoonError
+from raccoon.files import remove_left_over
 
 __all__ = ["NAME", "Held", "holder", "take", "writing"]
 
@@ -28,7 +29,7 @@ _RECORD = 1000  # bytes of the record at most
 
 
 def take(folder: Path) -> Held | None:
-    """The lock of ``folder`` (made when missing), or None when another holds it.
+    """The lock of ``folder`` (made when missing), or None when another holds it. Temporary files of dead processes are removed.
 
     Raises RaccoonError when the folder cannot be made, written or locked.
     """
@@ -37,7 +38,9 @@ def take(folder: Path) -> Held | None:
     except OSError as error:
         raise RaccoonError(f"{folder}: cannot be made a folder ({error.strerror}); free some space or name another one") from error
     try:
-        return FileLock(folder / NAME, on_acquired=_sign).acquire(timeout=_PATIENCE, poll_interval=_PATIENCE / 10)
+        held = FileLock(folder / NAME, on_acquired=_sign).acquire(timeout=_PATIENCE, poll_interval=_PATIENCE / 10)
+        remove_left_over(folder)
+        return held
     except Timeout:
         return None
     except OSError as error:

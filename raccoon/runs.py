@@ -26,7 +26,7 @@ from raccoon import interrupts, locks, provenance
 from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError
 from raccoon.executor import fingerprint
-from raccoon.files import read_json, write_json, write_text
+from raccoon.files import read_json, remove_left_over, write_json, write_text
 
 __all__ = ["Run", "open_run", "register_resolvers"]
 
@@ -177,6 +177,7 @@ def _begin(run: Run, cfg: DictConfig, mark: str) -> dict[str, Any]:
     }  # fmt: skip
     write_json(status_file, status)
     if run.resumed:
+        remove_left_over(run.dir, deep=True)
         log.info("%s: continuing the unfinished run (resume=false starts a new one)", run.dir)
     else:
         log.info("run folder: %s", run.dir)

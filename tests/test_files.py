@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import json
+import multiprocessing
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -15,7 +17,7 @@ import numpy as np
 import pytest
 
 from raccoon.contracts import RaccoonError
-from raccoon.files import atomic, read_json, write_arrays, write_csv, write_json, write_text
+from raccoon.files import atomic, read_json, remove_left_over, write_arrays, write_csv, write_json, write_text
 
 
 def names(folder: Path) -> list[str]:
@@ -95,6 +97,31 @@ def test_a_folder_that_is_a_file_is_an_error_that_names_it(tmp_path: Path) -> No
     (tmp_path / "file").write_text("x")
     with pytest.raises(RaccoonError, match=r"file/a: cannot be written"):
         write_text(tmp_path / "file" / "a", "new")
+
+
+def _leave_half(path: Path) -> None:
+    with atomic(path) as handle:
+        handle.write(b"half")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_what_killed_processes_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    killed = multiprocessing.get_context("fork").Process(target=_leave_half, args=(tmp_path / "deep" / "a.json",))
+    killed.start()
+    killed.join()
+    (left,) = (tmp_path / "deep").iterdir()
+    assert str(killed.pid) in left.name
+    mine = left.name.replace(str(killed.pid), str(os.getpid()))  # of an earlier process with this number
+    others = [
+        left.name.replace(str(killed.pid), "1"), re.sub("@.*", "@elsewhere.tmp", left.name), ".x.tmp", ".a.5x@y.tmp", "a.json", "x.tmp",
+    ]  # fmt: skip
+    for name in (mine, *others):
+        (tmp_path / "deep" / name).touch()
+    remove_left_over(tmp_path)
+    assert left.exists()
+    with atomic(tmp_path / "deep" / "b.json"):
+        remove_left_over(tmp_path, deep=True)
+    assert names(tmp_path / "deep") == sorted([*others, "b.json"])
 
 
 @pytest.fixture

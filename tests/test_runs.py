@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from omegaconf import DictConfig, OmegaConf
 
-from raccoon import runs
+from raccoon import files, runs
 from raccoon.contracts import RaccoonError
 from raccoon.runs import Run, open_run
 
@@ -218,6 +218,20 @@ def test_a_folder_in_use_is_refused_by_name_and_continued_after_a_kill() -> None
     assert status(folder)["state"] == "running"
     again = complete(config())
     assert (again.dir, again.resumed) == (folder, True)
+
+
+def test_temporary_files_of_killed_runs_go_and_make_no_folder_foreign(tmp_path: Path) -> None:
+    left = f".status.json.{2**22 + 1}@{files._host()}.tmp"  # beyond the highest process number
+    folder = fail(at("mine"))
+    (folder / "final").mkdir()
+    for place in (folder, folder / "final"):
+        (place / left).touch()
+    assert complete(at("mine")).resumed
+    assert not [*folder.rglob("*.tmp")]
+    Path("fresh").mkdir()
+    Path("fresh", left).touch()  # killed before the first file was there
+    assert not complete(at("fresh")).resumed
+    assert not [*Path("fresh").rglob("*.tmp")]
 
 
 def test_other_ranks_join_the_folder_of_rank_0(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from platformdirs import user_cache_path
 
 from raccoon.contracts import RaccoonError
-from raccoon.files import atomic
+from raccoon.files import atomic, remove_left_over
 
 __all__ = ["cache_folder", "kept", "table_path"]
 
@@ -36,6 +36,7 @@ def kept(what: str, shape: tuple[int, ...], make: Callable[[], NDArray[np.float3
         return table
     made = make()
     try:
+        remove_left_over(path.parent)
         with atomic(path) as handle:
             np.save(handle, made)
     except RaccoonError:
