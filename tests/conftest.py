@@ -13,6 +13,9 @@ import pytest
 # The tests start some hundred processes. Without bytecode each of them compiles torch and Lightning first, some 7 seconds of it.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# Small networks gain nothing by threads, and the threads of two workers spin against each other: test_net took five times as long.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
 @pytest.fixture(scope="session")
