@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from raccoon.build import plain
-from raccoon.cli.app import compose
+from raccoon.cli.app import compose, main
 from raccoon.cli.search import _job
 from raccoon.contracts import RaccoonError
 
@@ -63,21 +64,66 @@ def test_an_xgid_without_quotes_is_told_how(tmp_path: Path) -> None:
 def test_a_page(capsys: pytest.CaptureFixture[str]) -> None:
     ask(f"position='{XGID}'", "top=3")
     page = capsys.readouterr().out
-    assert page.startswith("4HPkASjg2+ABMA, to play 6-1 (gnubg0)\n\nO: ")
-    table = page.splitlines()[-5:-1]
+    assert page.startswith(f"4HPkASjg2+ABMA, to play 6-1 (gnubg0, 0-ply)\n{XGID}\n\nO: ")
+    *table, legend, cost, cube = page.splitlines()[-7:]
     assert [row.split()[0] for row in table] == ["ply", "1", "2", "3"]
-    assert " evaluations, " in page.splitlines()[-1]
+    assert legend == "chances are cumulative: wins count gammons and backgammons, gammons count backgammons"
+    assert cost.endswith(" s; equity in points per unit of the cube")
+    assert cube == "cube at 1, centred, Jacoby, beavers"
+    win, win_gammon, win_backgammon, lose, *_ = (float(number) for number in table[1].split()[-6:])
+    assert win + lose == pytest.approx(1.0, abs=2e-4)
+    assert win > win_gammon > win_backgammon
+
+
+def test_the_heading_names_ply_and_net(capsys: pytest.CaptureFixture[str]) -> None:
+    for player, search, told in [
+        ("gnubg0", "search=expectimax search.ply=2", "(gnubg0, 2-ply: 2ply-value8w0.16)"),
+        ("random", "search=static", "(random0, 0-ply)"),
+        ("random", "search=mcts search.simulations=3", "(random0, mcts3)"),
+    ]:
+        ask("position=AQAAiAAAAAAAAA", "dice=11", "diagram=false", *search.split(), player=player)
+        assert capsys.readouterr().out.splitlines()[0].endswith(told)
+
+
+def test_a_page_at_a_score(capsys: pytest.CaptureFixture[str]) -> None:
+    ask("position=4HPwATDgc/ABMA:cAngACAAIAAE", "diagram=false")
+    lines = capsys.readouterr().out.splitlines()
+    head, row = lines[2].split(), lines[3].split()
+    assert head[:5] == ["ply", "equity", "diff", "MWC", "%"]
+    assert 0 < float(row[4]) < 100
+    assert lines[-4] == "cube at 1, centred, 3 away against 5 away: no double, take"
+    for line, name in zip(lines[-3:], ("no double", "double, take", "double, pass"), strict=True):
+        assert re.fullmatch(rf"  {name} +[+-]\d\.\d{{4}} +\d\d\.\d\d%", line)
+    assert "+1.0000" in lines[-1]
+
+
+def test_a_page_says_what_is_ignored_and_why_chances_lack(capsys: pytest.CaptureFixture[str]) -> None:
+    ask(f"position='{XGID}'", "diagram=false", "search=mcts", "search.simulations=3")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-3] == "the cube and the score are ignored (mcts3 with gnubg0 is cubeless): equities are cubeless money points"
+    assert lines[-2] == "no chances: a tree of MCTS averages equities, not outcomes"
+    assert {row.split()[-1] for row in lines[3:-3]} == {"-"}
+
+
+def test_a_page_says_what_a_play_costs(capsys: pytest.CaptureFixture[str]) -> None:
+    ask(START, "dice=21", "move='24/23 6/4'", "top=2", "diagram=false")
+    lines = capsys.readouterr().out.splitlines()
+    rank, *move = lines[5].split()[:3]
+    assert " ".join(move) == "24/23 6/4"
+    assert int(rank) > 3
+    cost = -float(lines[5].split()[5])
+    assert lines[6] == f"24/23 6/4 costs {cost:.4f}; rank {rank}"
 
 
 def test_a_dash_where_no_chances_are_known(capsys: pytest.CaptureFixture[str]) -> None:
     ask(START, "dice=31", "top=1", "diagram=false", player="random")
-    row = capsys.readouterr().out.splitlines()[2]
+    row = capsys.readouterr().out.splitlines()[3]
     assert row.split()[-6:] == ["-"] * 6
 
 
 def test_rolled_out_plays_say_so(capsys: pytest.CaptureFixture[str]) -> None:
     ask(START, "dice=62", "top=4", "diagram=false", "search=roller", "search.truncate=1")
-    *rows, legend, _ = capsys.readouterr().out.splitlines()[2:]
+    *rows, _, legend, _ = capsys.readouterr().out.splitlines()[3:]
     assert [" roll " in row for row in rows] == [True, True, True, False]
     assert ["±" in row for row in rows] == [True, True, True, False]
     assert legend.startswith("±")
@@ -142,7 +188,10 @@ def test_a_file_of_other_records_is_kept(tmp_path: Path) -> None:
         ((START, "json=yes"), "json='yes'"),
         ((START, "diagram=3"), "diagram=3"),
         ((START, "resume=no"), "resume='no'"),
-        *(((START, f"~{key}"), f"{key}: not in the config, but needed; leave out ~{key}") for key in ("top", "json", "cubeful", "resume")),
+        ((START, "cubeful=3"), "cubeful=3"),
+        ((START, "out=records.json"), "name it records.jsonl"),
+        ((START, "move='24/21 6/5'"), "needs the dice"),
+        *(((START, f"~{key}"), f"{key}: not in the config, but needed; leave out ~{key}") for key in ("top", "json", "diagram", "resume")),
         (("file=nowhere.txt",), "file=nowhere.txt: cannot be read"),
         ((START, "search=expectimax", "search.ply=9"), "search.ply=9"),
     ],
@@ -155,11 +204,65 @@ def test_bad_questions_are_refused(arguments: tuple[str, ...], message: str, cap
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.parametrize("line", ["nonsense", "4HPwATDgc/ABMA 71", "AAAAAAAAAAAAAA 31"])
-def test_the_line_of_a_bad_question_is_named(line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "ids.txt"
-    file.write_text(f"4HPwATDgc/ABMA 31\n{line}\n")
+def read(*overrides: str, capsys: pytest.CaptureFixture[str]) -> tuple[list[dict[str, Any]], list[str], str]:
+    """Records, lines of stderr and the error at the end."""
     with pytest.raises(RaccoonError) as caught:
-        ask(f"file={file}")
-    assert str(caught.value).startswith(f"{file}, line 2: ")
-    assert capsys.readouterr().out == ""
+        ask(*overrides)
+    out, err = capsys.readouterr()
+    return (json.loads(out) if out else []), err.splitlines(), str(caught.value)
+
+
+def test_a_bad_line_loses_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "ids.txt"
+    good = ["4HPwATDgc/ABMA 31: 24/21 6/5", XGID, "4HPkASjg2+ABMA:QYkqASAAIAAA"]
+    bad = ["nonsense", "4HPwATDgc/ABMA 71", "AAAAAAAAAAAAAA 31", "4HPwATDgc/ABMA 31: 8/7", "4HPwATDgc/ABMA:QYkqASAAIAAAAA"]
+    lines = [good[0], *bad[:3], good[1], *bad[3:], "# nothing", good[2]]
+    file.write_bytes(b"\xef\xbb\xbf" + "\r\n".join(lines).encode() + b"\r\n\xff\xfe 31\r\n")
+    records, err, error = read(f"file={file}", "json=true", capsys=capsys)
+    assert error == f"file={file}: 6 of 9 lines left out; correct them and run the command again"
+    assert [each["line"] for each in records] == [1, 2, 3, 4, 5, 6, 7, 9, 10]
+    assert [each["line"] for each in records if "error" not in each] == [1, 5, 9]
+    assert records[0]["played"]["cost"] > 0.05
+    assert (records[7]["cube"]["away"], records[7]["cube"]["owner"], records[7]["dice"]) == ([5, 7], "opponent", [5, 2])
+    for line, reason in {
+        2: "'nonsense'",
+        3: "dice",
+        4: "the game is over",
+        6: "not a legal play",
+        7: "QYkqASAAIAAAAA",
+        10: "utf-8",
+    }.items():
+        assert any(said.startswith(f"{file}, line {line}: ") and reason in said for said in err)
+    assert len(err) == 6
+
+
+def test_bad_lines_are_kept_in_the_records_and_told_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, out = tmp_path / "ids.txt", tmp_path / "out.jsonl"
+    file.write_text("4HPwATDgc/ABMA 31\nnonsense\n4HPwATDgc/ABMA 21\n")
+    for _ in range(2):
+        with pytest.raises(RaccoonError, match="1 of 3 lines left out"):
+            ask(f"file={file}", f"out={out}", "top=1")
+        assert capsys.readouterr().err.startswith(f"{file}, line 2: ")
+    records = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [record.get("error") is not None for record in records] == [False, True, False]
+    assert [record["line"] for record in records] == [1, 2, 3]
+
+
+def test_many_bad_lines_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "ids.txt"
+    file.write_text("nonsense\n" * 1000)
+    _, err, error = read(f"file={file}", capsys=capsys)
+    assert error == f"file={file}: holds no position"
+    assert len(err) == 21
+    assert err[-1] == f"{file}: 980 more lines like these"
+
+
+def test_a_file_with_a_bad_line_ends_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "ids.txt"
+    file.write_text("4HPwATDgc/ABMA 31\nnonsense\n")
+    with pytest.raises(SystemExit) as stop:
+        main("search", _job, ["player=gnubg0", f"file={file}", "diagram=false"], run_folder=False)
+    out, err = capsys.readouterr()
+    assert stop.value.code == 2
+    assert out.startswith("4HPwATDgc/ABMA, to play 3-1")
+    assert [line.split(":")[0] for line in err.splitlines()[-2:]] == [f"{file}, line 2", "error"]

@@ -23,7 +23,7 @@ READ = {
     "train": _ANY | {"encoder", "model", "data", "trainer", "callbacks", "runtime", "logger", "search", "opponent", "final", "init"},
     "evaluate": _ANY | {"search", "cube", "player", "opponent", "evaluator", "logger"},
     "generate": _ANY | {"data", "folder"},
-    "search": _ANY | {"search", "cube", "player", "position", "file", "dice", "json", "top", "diagram", "out", "cubeful"},
+    "search": _ANY | {"search", "cube", "player", "position", "file", "dice", "move", "json", "top", "diagram", "out", "cubeful"},
 }
 """The keys at the top of the config of each command line."""
 Job = Callable[[dict[str, Any], Any], None]

@@ -29,7 +29,8 @@ _EXAMPLES = {
     "search": (
         "position=4HPwATDgc/ABMA dice=[3,1] search=expectimax search.ply=2",
         "\"position='XGID=-a-B--E-B-a-dDB--b-bcb----:1:1:-1:63:0:0:0:3:8'\" player=gnubg1",
-        "position=4HPwATDgc/ABMA cubeful=true",
+        "position=4HPwATDgc/ABMA:cAngACAAIAAE search=expectimax",
+        "position=4HPwATDgc/ABMA dice=[2,1] \"move='24/21'\"",
         "file=positions.txt search=pruned search.ply=2 json=true top=3",
         "file=positions.txt search=roller_plus out=analysed.jsonl",
     ),

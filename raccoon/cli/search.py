@@ -3,149 +3,167 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from raccoon.cli.app import main as run_command
 from raccoon.cli.app import section
 
+if TYPE_CHECKING:
+    from raccoon.search.questions import Question
+
 __all__ = ["main"]
 
-_CUBE_LINES = (("no double", "no_double"), ("double, take", "double_take"), ("double, pass", "double_pass"))
-_HEADS = ("win", "win g", "win bg", "lose", "lose g", "lose bg")
+_KEYS = ("json", "top", "cubeful", "diagram", "resume", "dice", "move", "position", "file", "out")
+_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class _Refused:
+    """A line of a file that is no question, and why."""
+
+    text: str
+    line: int
+    reason: str
+
+    def asked(self) -> dict[str, Any]:
+        """Its record."""
+        return {"input": self.text, "line": self.line, "error": self.reason}
 
 
 def _job(config: dict[str, Any], _: Any) -> None:
     from raccoon.build import build
-    from raccoon.checks import quoted
     from raccoon.contracts import RaccoonError
     from raccoon.progress import track
-    from raccoon.search.analysis import analyse
 
-    for key in ("json", "top", "cubeful", "diagram", "resume", "dice", "position", "file", "out"):
-        section(config, key)
-    as_json, top = config["json"], config["top"]
-    for key in ("json", "diagram", "cubeful", "resume"):
-        if not isinstance(config[key], bool):
-            raise RaccoonError(f"{key}={quoted(config[key])}: give true or false")
-    if top is not None and (isinstance(top, bool) or not isinstance(top, int) or top < 1):
-        raise RaccoonError(f"top={quoted(top)}: give a whole number from 1, or null for all")
-    if config["out"] is not None and as_json:
-        raise RaccoonError("json=true: leave it out where out=FILE is given; that file is JSON, a line for each position")
-    questions = _questions(config)
+    _check(config)
+    entries = _questions(config)
     player = build(section(config, "player"), "player")
     if not all(hasattr(player, part) for part in ("engine", "search", "cube")):
         raise RaccoonError(f"player={getattr(player, 'name', player)}: search.py analyses players that have an engine and a search")
     if config["out"] is not None:
-        _write(config, questions, player, top)
-        return
-    model = player.cube if config["cubeful"] else None
-    records = track(analyse(questions, player.engine, player.search, model), len(questions), "positions")
-    if as_json:
-        print(json.dumps([_cut(record, top) for record in records], indent=1))
-        return
-    for number, (question, record) in enumerate(zip(questions, records, strict=True)):
-        print(("\n" if number else "") + _page(question, _cut(record, top), player.name, config["diagram"]))
+        _write(config, entries, player)
+    else:
+        records = track(_records(config, entries, player), len(entries), "positions")
+        if config["json"]:
+            print(json.dumps(list(records), indent=1))
+        else:
+            _show(entries, records, player, config["diagram"])
+    refused = sum(isinstance(entry, _Refused) for entry in entries)
+    if refused:
+        raise RaccoonError(f"file={config['file']}: {refused:,} of {len(entries):,} lines left out; correct them and run the command again")
 
 
-def _write(config: dict[str, Any], questions: list[Any], player: Any, top: int | None) -> None:
-    """Records of the questions that the file ``out`` does not hold yet, added to it."""
-    from raccoon.cli import records
-    from raccoon.env.codec import position_id
-    from raccoon.executor import fingerprint
-    from raccoon.progress import track
+def _check(config: dict[str, Any]) -> None:
+    from raccoon.checks import quoted
+    from raccoon.contracts import RaccoonError
+    from raccoon.files import check_suffix
+
+    for key in _KEYS:
+        section(config, key)
+    for key in ("json", "diagram", "resume"):
+        if not isinstance(config[key], bool):
+            raise RaccoonError(f"{key}={quoted(config[key])}: give true or false")
+    if config["cubeful"] is not None and not isinstance(config["cubeful"], bool):
+        raise RaccoonError(f"cubeful={quoted(config['cubeful'])}: give true, false, or null (as the position says)")
+    top = config["top"]
+    if top is not None and (isinstance(top, bool) or not isinstance(top, int) or top < 1):
+        raise RaccoonError(f"top={quoted(top)}: give a whole number from 1, or null for all")
+    if config["out"] is not None:
+        check_suffix(str(config["out"]), "a line of JSON for each position", ".jsonl", ".ndjson")
+        if config["json"]:
+            raise RaccoonError("json=true: leave it out where out=FILE is given; that file is JSON, a line for each position")
+
+
+def _records(config: dict[str, Any], entries: list[Question | _Refused], player: Any) -> Iterator[dict[str, Any]]:
+    """The record of every entry, in their order."""
     from raccoon.search.analysis import analyse
 
+    questions = [entry for entry in entries if not isinstance(entry, _Refused)]
+    found = analyse(questions, player.engine, player.search, player.cube, config["cubeful"])
+    for entry in entries:
+        yield entry.asked() if isinstance(entry, _Refused) else _cut(next(found), config["top"])
+
+
+def _write(config: dict[str, Any], entries: list[Question | _Refused], player: Any) -> None:
+    """Records of the entries that the file ``out`` does not hold yet, added to it."""
+    from raccoon.cli import records
+    from raccoon.executor import fingerprint
+    from raccoon.progress import track
+
     path = Path(str(config["out"]))
-    model = player.cube if config["cubeful"] else None
-    mark = fingerprint({"player": section(config, "player"), "top": top})
-    asked = [
-        {
-            "position": position_id(each.board),
-            "dice": None if each.dice is None else list(each.dice),
-            "cube": None if model is None else each.cube(),
-        }
-        for each in questions
-    ]
-    done = records.kept(path, mark, asked, config["resume"])
-    found = analyse(questions[done:], player.engine, player.search, model)
-    for _ in track(records.append(path, mark, (_cut(record, top) for record in found)), len(questions) - done, "positions"):
+    mark = fingerprint({"player": section(config, "player"), "top": config["top"], "cubeful": config["cubeful"]})
+    done = records.kept(path, mark, [entry.asked() for entry in entries], config["resume"])
+    found = _records(config, entries[done:], player)
+    for _ in track(records.append(path, mark, found), len(entries) - done, "positions"):
         pass
-    print(f"{path}: {len(questions)} positions, {len(questions) - done} of them new")
+    print(f"{path}: {len(entries)} positions, {len(entries) - done} of them new")
 
 
-def _questions(config: dict[str, Any]) -> list[Any]:
+def _show(entries: list[Question | _Refused], records: Iterator[dict[str, Any]], player: Any, diagram: bool) -> None:
+    from raccoon.cli.search_page import page
+
+    net = getattr(player, "checkpoint", None) or player.engine.name
+    shown = 0
+    for entry, record in zip(entries, records, strict=True):
+        if not isinstance(entry, _Refused):  # told of already
+            print(("\n" if shown else "") + page(entry.position.board, record, net, diagram))
+            shown += 1
+
+
+def _questions(config: dict[str, Any]) -> list[Question | _Refused]:
     """Every question of ``position`` and ``file``, all read before the first is searched."""
     from raccoon.contracts import RaccoonError
     from raccoon.search.questions import read_question
 
-    position, file, dice = config["position"], config["file"], config["dice"]
+    position, file = config["position"], config["file"]
     if (position is None) is (file is None):
-        raise RaccoonError("position: give one (a Position ID or an XGID), a list of them, or file=PATH with one a line")
+        raise RaccoonError("position: give one (a Position ID, an XGID or a GNUBG ID), a list of them, or file=PATH with one a line")
     if position is not None and position == []:
         raise RaccoonError("position=[]: holds no position")
     if file is None:
-        return [read_question(text, dice) for text in (position if isinstance(position, list) else [position])]
+        return [read_question(text, config["dice"], config["move"]) for text in (position if isinstance(position, list) else [position])]
     try:
-        lines = Path(str(file)).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+        lines = Path(str(file)).read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
+    except (OSError, ValueError) as error:
         raise RaccoonError(f"file={file}: cannot be read ({error})") from error
-    found = []
-    for number, line in enumerate(lines, start=1):
-        words = line.split("#")[0].split(maxsplit=1)
-        if words:
-            try:
-                found.append(read_question(words[0], words[1].strip() if len(words) > 1 else dice))
-            except ValueError as error:
-                raise RaccoonError(f"{file}, line {number}: {error}") from error
-    if not found:
+    read = (_line(line, number, config) for number, line in enumerate(lines, start=1))
+    entries = [entry for entry in read if entry is not None]
+    refused = [entry for entry in entries if isinstance(entry, _Refused)]
+    for entry in refused[:_SHOWN]:
+        print(f"{file}, line {entry.line}: {entry.reason}", file=sys.stderr)
+    if len(refused) > _SHOWN:
+        print(f"{file}: {len(refused) - _SHOWN:,} more lines like these", file=sys.stderr)
+    if len(refused) == len(entries):
         raise RaccoonError(f"file={file}: holds no position")
-    return found
+    return entries
+
+
+def _line(line: bytes, number: int, config: dict[str, Any]) -> Question | _Refused | None:
+    """The question in a line ``ID [DICE[: MOVE]] [# comment]``; None where it is empty."""
+    from raccoon.contracts import RaccoonError
+    from raccoon.search.questions import read_question
+
+    try:
+        words = line.decode().split("#")[0].split(maxsplit=1)
+        if not words:
+            return None
+        dice, _, move = words[1].partition(":") if len(words) > 1 else ("", "", "")
+        return read_question(words[0], dice.strip() or config["dice"], move.strip() or config["move"], number)
+    except (RaccoonError, UnicodeDecodeError) as error:
+        return _Refused(line.decode(errors="replace").strip()[:80], number, str(error))
 
 
 def _cut(record: dict[str, Any], top: int | None) -> dict[str, Any]:
-    return record | {"candidates": record["candidates"][:top]} if "candidates" in record else record
-
-
-def _page(question: Any, record: dict[str, Any], player: str, diagram: bool) -> str:
-    """The board and the table."""
-    from raccoon.env.diagram import draw
-
-    dice = "before the roll" if record["dice"] is None else "to play {}-{}".format(*sorted(record["dice"], reverse=True))
-    lines = [f"{record['position']}, {dice} ({player})"]
-    if diagram:
-        lines += ["", draw(question.board), ""]
-    rows = record.get("candidates") or [record | {"move": "", "difference": 0.0}]
-    width = max(4, *(len(row["move"]) for row in rows))
-    lines.append(f"{'':>3} {'':<{width}} {'ply':>4} {'equity':>8} {'diff':>8}  " + " ".join(f"{head:>7}" for head in _HEADS))
-    for rank, row in enumerate(rows, start=1):
-        chances = " ".join(f"{'-' if row['chances'] is None else format(row['chances'][i], '.4f'):>7}" for i in range(6))
-        depth, error = (row["ply"], "") if row["se"] is None else ("roll", f"  ±{row['se']:.4f}")
-        lines.append(f"{rank:>3} {row['move']:<{width}} {depth:>4} {row['equity']:>+8.4f} {row['difference']:>+8.4f}  {chances}{error}")
-    if any(row["se"] is not None for row in rows):
-        lines.append("± is the standard error of the equity")
-    lines.append(f"{record['evaluations']:,} evaluations, {record['seconds']:.2f} s; {_unit(record['cube'])}")
-    return "\n".join(lines + _cube_lines(record["cube"], record.get("cube_action")))
-
-
-def _unit(cube: dict[str, Any] | None) -> str:
-    if cube is None:
-        return "equity in points at a cube of 1, cubeless"
-    return "equity: match winning chances from -1 to 1" if cube["away"] else "equity in points per unit of the cube"
-
-
-def _cube_lines(cube: dict[str, Any] | None, action: dict[str, Any] | None) -> list[str]:
-    """Where the cube is and, before the roll, what to do with it."""
-    if cube is None:
-        return []
-    owner = {"centered": "centred", "player": "owned by the side on roll", "opponent": "owned by the other side"}[cube["owner"]]
-    lines = [f"cube at {cube['value']}, {owner}"]
-    if cube["away"]:
-        lines[0] += ", {} away against {} away".format(*cube["away"]) + (", Crawford game" if cube["crawford"] else "")
-    if action is not None:
-        lines[0] += f": {action['action']}"
-        lines += [f"  {name:<12} {action[key]:>+8.4f}" for name, key in _CUBE_LINES]
-    return lines
+    """The best ``top`` plays, and the one that was asked about."""
+    if "candidates" not in record:
+        return record
+    shown = record["candidates"][:top]
+    asked = [row for row in record["candidates"][len(shown) :] if record["played"] and row["move"] == record["move"]]
+    return record | {"candidates": shown + asked}
 
 
 def main() -> None:

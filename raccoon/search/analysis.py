@@ -4,28 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.contracts import (
-    CENTRED,
-    Boards,
-    CubeEquities,
-    CubefulSearch,
-    CubeModel,
-    Cubes,
-    Engine,
-    RaccoonError,
-    Turns,
-)
+from raccoon.contracts import Boards, CubefulSearch, CubeModel, Engine, RaccoonError, Turns
 from raccoon.cube.cubeful import CubefulTree
 from raccoon.cube.model import best_of
 from raccoon.engine.outcomes import FLIPPED, exact_probs6
 from raccoon.env.board import terminal_points
-from raccoon.env.codec import position_id
 from raccoon.env.movegen import enumerate_turns
 from raccoon.env.notation import format_turn
 from raccoon.search.expectimax import Expectimax
@@ -33,47 +21,66 @@ from raccoon.search.filters import keep_best
 from raccoon.search.lookahead import terminal_value
 from raccoon.search.mcts import MCTS
 from raccoon.search.questions import Question
+from raccoon.search.records import Found, Unit, cube_action, named_chances, plays_record
 from raccoon.search.rollout import Rollout
 
 __all__ = ["analyse"]
 
-_AT_ONCE = 8
 
+def analyse(
+    questions: Sequence[Question], engine: Engine, search: Any, model: CubeModel | None = None, cubeful: bool | None = True
+) -> Iterator[dict[str, Any]]:
+    """One record a question, in their order.
 
-def analyse(questions: Sequence[Question], engine: Engine, search: Any, model: CubeModel | None = None) -> Iterator[dict[str, Any]]:
-    """One record a question, in their order, a few searched at a time.
+    All begin with ``input, line, position, xgid, dice, move`` of the question, then ``engine, search`` (names), ``ply`` of the search (None
+    where it does not count in plies) and ``cube`` (None: cubeless); they end with ``notes`` (what is left out, and why),
+    ``evaluations`` (pruning and filter engines included) and ``seconds`` of this question.
 
-    With dice: ``position, dice, candidates, evaluations, seconds``; a candidate has ``move, position`` (after it),
-    ``equity`` (points to the mover), ``difference`` to the best, ``chances`` (the mover's six, None where the engine knows
-    none), ``ply``, ``se`` (points; the standard error of a rolled-out equity, else None) and whether it was searched in full;
-    best first, those searched less deeply last. Without: ``position, equity, chances, ply, se, evaluations, seconds`` of the
-    side on roll. Chances are those behind the equity; rolled-out ones are means, and rare ones can be slightly negative; a tree
-    of MCTS averages equities, so that it has none.
-    ``evaluations``, pruning and filter engines included, and ``seconds`` are shared evenly by the questions searched together.
+    With dice: ``candidates``, each with ``move, position`` (after it), ``equity`` (points to the mover), ``mwc``, ``difference`` to the
+    best, ``chances`` (the mover's by name, cumulative; None where nobody knows them), ``ply``, ``se`` (points; the standard error of a
+    rolled-out equity, else None) and whether it was ``searched`` in full; best first, those searched less deeply last. Of a question
+    with a ``move``, ``played`` says ``rank, cost`` (points, 0 or more) and ``mwc_cost``; it is searched as deeply as the best.
+    Without dice: ``equity, mwc, chances, ply, se`` of the side on roll. Chances are those behind the equity; rolled-out ones are means,
+    and rare ones can be slightly negative; a tree of MCTS averages equities, so that it has none.
 
-    ``model``: with the question's cube in play, which ranks plays by cubeful equity; ``cube`` (None without a model) is
-    then the question's, and before the roll ``cube_action`` says ``no_double``, ``double_take``, ``double_pass`` and ``action``.
-    Equities are in points per unit of the cube, in match play match winning chances from -1 to 1. Raises RaccoonError when
-    the search or the engine cannot.
+    ``model``: puts the question's cube in play where ``cubeful`` is True; None: where the question has a cube of its own and the search
+    can. Plays are then ranked by cubeful equity, and before the roll ``cube_action`` says what to do (see ``raccoon.search.records``).
+    Cubeful equities are in points per unit of the cube; at a match score they are normalised, and ``mwc`` is the match winning chance.
+    Raises RaccoonError when the search or the engine cannot.
     """
-    engines, name = _engines(engine, search), search.name
-    if model is not None and not (isinstance(search, CubefulSearch) and engine.has_probs):
+    name, engines = search.name, _engines(engine, search)
+    able = engine.has_probs and isinstance(search, CubefulSearch)
+    if model is not None and cubeful and not able:
         raise RaccoonError(
-            f"cubeful=true: needs a search that plays with a cube (static, expectimax, pruned; not {name}) and an engine that knows "
-            "the outcome chances"
+            f"cubeful=true: needs a search that plays with a cube (static, expectimax, pruned; not {name}) and an engine that "
+            "knows the outcome chances"
         )
-    at_once = _AT_ONCE if model is None else 1  # each question has its own rules
-    for start in range(0, len(questions), at_once):
-        part = list(questions[start : start + at_once])
+    for question in questions:
+        wanted = able and question.own_cube if cubeful is None else cubeful
+        used = model if wanted else None
         began, before = time.perf_counter(), sum(each.evaluations for each in engines)
-        rolled = [question for question in part if question.dice is not None]
-        plain = [question for question in part if question.dice is None]
-        found = dict(zip(map(id, rolled), _turns(rolled, engine, search, model), strict=True))
-        found |= dict(zip(map(id, plain), _boards(plain, engine, search, model), strict=True))
-        seconds, used = time.perf_counter() - began, sum(each.evaluations for each in engines) - before
-        for question in part:
-            cube = {"cube": None if model is None else question.cube()}
-            yield found[id(question)] | cube | {"evaluations": used // len(part), "seconds": seconds / len(part)}
+        found = (_before_the_roll if question.position.dice is None else _plays)(question, engine, search, used)
+        spent = {"evaluations": sum(each.evaluations for each in engines) - before, "seconds": time.perf_counter() - began}
+        names = {"engine": engine.name, "search": name, "ply": _ply(search)}
+        cube = {"cube": None if used is None else question.cube()}
+        yield question.asked() | names | cube | found | {"notes": _notes(question, engine, search, used, cubeful)} | spent
+
+
+def _ply(search: Any) -> int | None:
+    """Depth of a search that counts in plies."""
+    return None if isinstance(search, MCTS | Rollout) else getattr(search, "ply", 0)
+
+
+def _notes(question: Question, engine: Engine, search: Any, used: CubeModel | None, cubeful: bool | None) -> list[str]:
+    notes = []
+    if question.own_cube and used is None:
+        reason = "cubeful=false" if cubeful is False else f"{search.name} with {engine.name} is cubeless"
+        notes.append(f"the cube and the score are ignored ({reason}): equities are cubeless money points")
+    if isinstance(search, MCTS):
+        notes.append("no chances: a tree of MCTS averages equities, not outcomes")
+    elif not engine.has_probs:
+        notes.append(f"no chances: {engine.name} knows equities only")
+    return notes
 
 
 def _engines(engine: Engine, search: Any) -> list[Engine]:
@@ -87,83 +94,72 @@ def _engines(engine: Engine, search: Any) -> list[Engine]:
     return list(found.values())
 
 
-def _boards(questions: list[Question], engine: Engine, search: Any, model: CubeModel | None) -> list[dict[str, Any]]:
-    if not questions:
-        return []
-    actions: list[dict[str, Any] | None] = [None] * len(questions)
-    boards = np.stack([question.board for question in questions])
-    ply = search.ply if isinstance(search, Expectimax) else 0
-    chances: list[Any]
-    errors: list[Any] = [None] * len(boards)
+def _before_the_roll(question: Question, engine: Engine, search: Any, model: CubeModel | None) -> dict[str, Any]:
+    boards, cubes, ply = question.position.board[None], question.cubes, _ply(search)
+    action, error, chances = None, None, None
+    unit = Unit(None if model is None else cubes)
     if isinstance(search, Rollout):
         result = search.roll(boards, engine)
-        equity, errors = result.equity, result.se.tolist()
-        chances = result.probs6.tolist() if engine.has_probs else [None] * len(boards)
+        equity, error = result.equity[0], float(result.se[0])
+        chances = result.probs6[0].tolist() if engine.has_probs else None
     elif isinstance(search, MCTS):
-        equity, chances = 3.0 * search.pre_roll(boards, engine), [None] * len(boards)
+        equity = 3.0 * search.pre_roll(boards, engine)[0]
     else:
-        equity = 3.0 * (search.tree(engine).values(boards, ply) if ply else np.asarray(engine.value(boards), np.float64))
-        chances = _chances(boards, ply, engine, search)
+        chances = _chances(boards, ply or 0, engine, search)[0]
         if model is not None:
-            cubes = questions[0].cubes
             found = search.cube_equities(boards, cubes, engine, model)
-            equity = best_of(found, cubes.may_double())
-            actions[0] = _action(found, cubes)
-    heads = [{"position": position_id(board), "dice": None, "cube_action": actions[i]} for i, board in enumerate(boards)]
-    return [head | {"equity": float(equity[i]), "chances": chances[i], "ply": ply, "se": errors[i]} for i, head in enumerate(heads)]
+            equity, action = best_of(found, cubes.may_double())[0], cube_action(found, cubes)
+        else:
+            equity = 3.0 * float((search.tree(engine).values(boards, ply) if ply else engine.value(boards))[0])
+    told = {"equity": unit.equity(equity), "mwc": unit.mwc(equity), "chances": named_chances(chances)}
+    return told | {"se": error, "cube_action": action}
 
 
-def _action(equities: CubeEquities, cubes: Cubes) -> dict[str, Any]:
-    """What both sides do, in the words of the field."""
-    nd, dt, dp = (float(column[0]) for column in equities)
-    answer = "pass" if dt >= dp else "beaver" if dt < 0 and cubes.may_beaver()[0] else "take"
-    again = "double" if cubes.owner[0] == CENTRED else "redouble"
-    if not cubes.may_double()[0]:
-        action = "no cube action"
-    elif min(dt, dp) > nd:
-        action = f"{again}, {answer}"
+def _plays(question: Question, engine: Engine, search: Any, model: CubeModel | None) -> dict[str, Any]:
+    boards, dice = question.position.board[None], np.array([question.position.dice])
+    turns = enumerate_turns(boards, dice, None if model is None else question.cubes)
+    moves = [format_turn(boards[0], child, dice[0]) for child in turns.children]
+    asked = [] if question.move is None else [moves.index(question.move)]
+    if isinstance(search, Rollout):
+        found = _rolled_out(turns, engine, search, asked)
+    elif isinstance(search, MCTS):
+        found = _grown(turns, engine, search, asked)
     else:
-        action = f"too good to {again}, pass" if answer == "pass" else f"no {again}, {answer}"
-    return {"no_double": nd, "double_take": dt, "double_pass": dp, "action": action}
+        found = _searched(turns, engine, search, model, asked)
+    return plays_record(turns, moves, found, Unit(None if model is None else question.cubes), question.move)
 
 
-@dataclass(frozen=True)
-class _Found:
-    """What is known of the M children of some turns, to the mover; ``chances`` and ``errors`` are None where unknown."""
-
-    points: NDArray[np.float64]
-    full: NDArray[np.bool_]
-    plies: NDArray[np.int8]
-    chances: list[list[float] | None]
-    errors: list[float | None]
-
-
-def _turns(questions: list[Question], engine: Engine, search: Any, model: CubeModel | None) -> list[dict[str, Any]]:
-    if not questions:
-        return []
-    boards, dice = np.stack([question.board for question in questions]), np.array([question.dice for question in questions])
-    turns = enumerate_turns(boards, dice, None if model is None else questions[0].cubes)
-    found = _rolled_out(turns, engine, search) if isinstance(search, Rollout) else _searched(turns, engine, search, model)
-    return [_record(turns, row, found) for row in range(len(turns))]
-
-
-def _searched(turns: Turns, engine: Engine, search: Any, model: CubeModel | None) -> _Found:
+def _searched(turns: Turns, engine: Engine, search: Any, model: CubeModel | None, asked: list[int]) -> Found:
     result = search.values(turns, engine) if model is None else search.cubeful(turns, engine, model)
     values, full = result.values.copy(), result.full.copy()
     plies = np.zeros(len(values), np.int8) if result.plies is None else result.plies.copy()
     if isinstance(search, Expectimax) and search.ply:
-        _search_the_clear(turns, values, full, plies, search, engine, model)
+        _search_more(turns, values, full, plies, search, engine, model, asked)
+    full[asked] = True
     chances: list[list[float] | None] = [None] * len(plies)
     for ply in np.unique(plies):
         rows = np.flatnonzero(plies == ply)
         for row, six in zip(rows, _chances(turns.children[rows], int(ply), engine, search), strict=True):
             chances[row] = _to_mover(six)
-    return _Found(3.0 * values, full, plies, chances, [None] * len(plies))
+    return Found(3.0 * values, full, [int(ply) for ply in plies], chances, [None] * len(plies))
 
 
-def _rolled_out(turns: Turns, engine: Engine, search: Rollout) -> _Found:
+def _grown(turns: Turns, engine: Engine, search: MCTS, asked: list[int]) -> Found:
+    """The tree's own means; a play that is asked about, which it may hardly have visited, and the chosen one get a tree each."""
+    result = search.values(turns, engine)
+    values, full = result.values.copy(), result.full.copy()
+    if asked:
+        full[asked] = True
+        own = np.flatnonzero(full & (terminal_value(turns.children) == 0))
+        values[own] = -search.pre_roll(turns.children[own], engine) if len(own) else values[own]
+    none: list[Any] = [None] * len(values)
+    return Found(3.0 * values, full, none, none, none)
+
+
+def _rolled_out(turns: Turns, engine: Engine, search: Rollout, asked: list[int]) -> Found:
     """As ``Rollout.values``, but the trials are also asked for chances, and a play that is the only one left is rolled out too."""
     values, full = search.filter.apply(turns, engine)
+    full[asked] = True
     points = 3.0 * values
     chances = [_to_mover(six) for six in _chances(turns.children, 0, engine, search)]
     errors: list[float | None] = [None] * len(points)
@@ -174,14 +170,14 @@ def _rolled_out(turns: Turns, engine: Engine, search: Rollout) -> _Found:
         for place, row in enumerate(picked):
             errors[row] = float(result.se[place])
             chances[row] = _to_mover(result.probs6[place].tolist() if engine.has_probs else None)
-    return _Found(points, full, np.zeros(len(points), np.int8), chances, errors)
+    return Found(points, full, [0 if error is None else None for error in errors], chances, errors)
 
 
 def _to_mover(six: list[float] | None) -> list[float] | None:
     return None if six is None else [six[outcome] for outcome in FLIPPED]
 
 
-def _search_the_clear(
+def _search_more(
     turns: Turns,
     values: NDArray[np.float64],
     full: NDArray[np.bool_],
@@ -189,20 +185,23 @@ def _search_the_clear(
     search: Expectimax,
     engine: Engine,
     model: CubeModel | None,
+    asked: list[int],
 ) -> None:
-    """In place: a play that a search does not look below, being the only one or far ahead, is still shown at full depth."""
-    searched = np.add.reduceat((plies == search.ply).astype(np.int64), turns.offsets[:-1]) > 0
-    best, _ = keep_best(np.where(full, values, -np.inf), turns.offsets, 1)
-    clear = best[~searched & (terminal_value(turns.children[best]) == 0)]
-    if len(clear):
-        rows = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
+    """In place, one decision: a play that a search does not look below, being the only one or far ahead, is still shown at full
+    depth, and so is the one ``asked`` about."""
+    if not (plies == search.ply).any():
+        best = keep_best(np.where(full, values, -np.inf), turns.offsets, 1)[0]
+        full[:] = False
+        full[best] = True
+        asked = [*best, *asked]
+    more = np.array([child for child in asked if plies[child] < search.ply and not terminal_value(turns.children[[child]])[0]], np.int64)
+    if len(more):
         if model is None:
-            values[clear] = -search.tree(engine).values(turns.children[clear], search.ply)
+            values[more] = -search.tree(engine).values(turns.children[more], search.ply)
         else:
-            tree, cubes = CubefulTree(search.tree(engine), model), turns.cubes.take(rows[clear]).flipped()
-            values[clear] = tree.candidates(turns.children[clear], cubes, search.ply) / 3.0
-        full[np.isin(rows, rows[clear])] = False
-        full[clear], plies[clear] = True, search.ply
+            tree, cubes = CubefulTree(search.tree(engine), model), turns.cubes.take(np.zeros(len(more), np.int64)).flipped()
+            values[more] = tree.candidates(turns.children[more], cubes, search.ply) / 3.0
+        plies[more] = search.ply
 
 
 def _chances(boards: Boards, ply: int, engine: Engine, search: Any) -> list[Any]:
@@ -217,25 +216,3 @@ def _chances(boards: Boards, ply: int, engine: Engine, search: Any) -> list[Any]
     elif live.any():
         out[live] = engine.probs6(boards[live])
     return out.tolist()
-
-
-def _record(turns: Turns, row: int, found: _Found) -> dict[str, Any]:
-    start, stop = int(turns.offsets[row]), int(turns.offsets[row + 1])
-    full, plies, points = found.full, found.plies, found.points
-    order = sorted(range(start, stop), key=lambda child: (not full[child], -plies[child] if not full[child] else 0, -points[child], child))
-    board, dice = turns.boards[row], turns.dice[row]
-    best = points[order[0]]
-    candidates = [
-        {
-            "move": format_turn(board, turns.children[child], dice),
-            "position": position_id(turns.children[child]),
-            "equity": float(points[child]),
-            "difference": float(points[child] - best),
-            "chances": found.chances[child],
-            "ply": int(plies[child]),
-            "se": found.errors[child],
-            "searched": bool(full[child]),
-        }
-        for child in order
-    ]
-    return {"position": position_id(board), "dice": [int(die) for die in dice], "candidates": candidates}

@@ -1,36 +1,54 @@
-"""Questions about positions, read from Position IDs and XGIDs."""
+"""Questions about positions, read from Position IDs, XGIDs and GNUBG IDs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from raccoon.checks import quoted
-from raccoon.contracts import CENTRED, Boards, CubeRules, Cubes, RaccoonError
+from raccoon.contracts import CENTRED, CubeRules, Cubes, RaccoonError
 from raccoon.cube.met import LONGEST
 from raccoon.cube.state import owner_label
 from raccoon.env.board import terminal_points
-from raccoon.env.codec import from_position_id
+from raccoon.env.codec import from_position_id, position_id
+from raccoon.env.gnubg_id import from_gnubg_id
 from raccoon.env.movegen import check_dice
-from raccoon.env.xgid import Position, from_xgid
+from raccoon.env.notation import format_turn, parse_turn
+from raccoon.env.xgid import Position, from_xgid, to_xgid
 
 __all__ = ["Question", "read_dice", "read_question"]
-
 
 _HIGHEST = 20
 """Exponent of the highest cube: what is turned from there in a search still fits 32 bits."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Question:
-    """A board ``int8[2, 25]`` (side on roll in slot 1), the roll to play (None before the roll), and the cube (one row): an XGID's
-    own, else centred in a money game."""
+    """A position, the roll to play in it (``position.dice``; None before the roll) and where it came from.
 
-    board: Boards
-    dice: tuple[int, int] | None
-    cubes: Cubes = field(default_factory=lambda: Cubes.centred(1, CubeRules()))
+    ``own_cube``: the text gave the cube and the score (else it is centred, in a money game without Jacoby and beavers); ``move``: a
+    legal play of the roll whose cost is asked for; ``text`` as it was given, ``line`` its number in a file.
+    """
+
+    position: Position
+    own_cube: bool = False
+    move: str | None = None
+    text: str | None = None
+    line: int | None = None
+
+    @cached_property
+    def cubes(self) -> Cubes:
+        """The cube, one row."""
+        found = self.position
+        value, owner = np.array([found.cube_value], np.int32), np.array([found.cube_owner], np.int8)
+        rules = CubeRules(jacoby=found.jacoby, beavers=found.beavers, cap=1 << min(found.cube_limit, _HIGHEST))
+        if not found.match_length:
+            return Cubes(value, owner, rules)
+        away = np.array([[found.match_length - points for points in found.score]])
+        return Cubes(value, owner, rules, away.astype(np.int16), np.array([found.crawford]))
 
     def cube(self) -> dict[str, Any]:
         """The cube, its rules and the score as plain values: what tells two questions about one board apart."""
@@ -42,6 +60,18 @@ class Question:
             "beavers": rules is not None and rules.beavers,
             "away": None if away is None else away[0].tolist(),
             "crawford": self.cubes.crawford is not None and bool(self.cubes.crawford[0]),
+        }
+
+    def asked(self) -> dict[str, Any]:
+        """What the record of this question begins with."""
+        dice = self.position.dice
+        return {
+            "input": self.text,
+            "line": self.line,
+            "position": position_id(self.position.board),
+            "xgid": to_xgid(self.position),
+            "dice": None if dice is None else [int(die) for die in dice],
+            "move": self.move,
         }
 
 
@@ -60,35 +90,39 @@ def read_dice(value: Any) -> tuple[int, int] | None:
     return first, second
 
 
-def read_question(text: Any, dice: Any = None) -> Question:
-    """The question in a Position ID or an XGID, whose own dice count unless ``dice`` are given.
+def read_question(text: Any, dice: Any = None, move: Any = None, line: int | None = None) -> Question:
+    """The question in a Position ID, an XGID or a GNUBG ID (``PositionID:MatchID``), whose own dice count unless ``dice`` are given.
 
-    Raises RaccoonError naming ``text`` for a bad id, a finished game or a cube and score that cannot be, and for bad dice.
+    Raises RaccoonError naming ``text`` for a bad id, a finished game or a cube and score that cannot be, and for bad dice and a
+    ``move`` that is no play of them.
     """
     if not isinstance(text, str):
         raise RaccoonError(
-            f"position={quoted(text)}: give a Position ID or an XGID; one that reads as a number needs quotes: position=\"'ID'\""
+            f"position={quoted(text)}: give a Position ID, an XGID or a GNUBG ID; where it reads as a number, in quotes: position=\"'ID'\""
         )
-    text, rolled = text.strip(), read_dice(dice)
-    cubes = Cubes.centred(1, CubeRules())
-    if "=" in text or ":" in text:
-        found = from_xgid(text)
-        _check_cube(found, text)
-        board, rolled, cubes = found.board, rolled or found.dice, _cubes(found)
+    given, rolled = text.strip(), read_dice(dice)
+    own_cube = "=" in given or ":" in given
+    if "=" in given or given.count(":") > 1:
+        found = from_xgid(given)
     else:
-        board = from_position_id(text)
-    if terminal_points(board[None])[0]:
-        raise RaccoonError(f"position {quoted(text)}: the game is over; there is nothing to play")
-    return Question(board, rolled, cubes)
+        found = from_gnubg_id(given) if own_cube else Position(from_position_id(given))
+    _check_cube(found, given)
+    if terminal_points(found.board[None])[0]:
+        raise RaccoonError(f"position {quoted(given)}: the game is over; there is nothing to play")
+    if rolled:
+        found = replace(found, dice=rolled, cube_action="")
+    return Question(found, own_cube, _read_move(found, move), text, line)
 
 
-def _cubes(found: Position) -> Cubes:
-    value, owner = np.array([found.cube_value], np.int32), np.array([found.cube_owner], np.int8)
-    rules = CubeRules(jacoby=found.jacoby, beavers=found.beavers, cap=1 << min(found.cube_limit, _HIGHEST))
-    if not found.match_length:
-        return Cubes(value, owner, rules)
-    away = np.array([[found.match_length - points for points in found.score]])
-    return Cubes(value, owner, rules, away.astype(np.int16), np.array([found.crawford]))
+def _read_move(found: Position, move: Any) -> str | None:
+    """The text of a legal play as ``format_turn`` writes it."""
+    if move is None:
+        return None
+    if not isinstance(move, str):
+        raise RaccoonError(f"move={quoted(move)}: give a play, such as move='24/21 6/5'")
+    if found.dice is None:
+        raise RaccoonError(f"move={quoted(move)}: needs the dice that it plays; add dice=[2,1]")
+    return format_turn(found.board, parse_turn(found.board, found.dice, move), found.dice)
 
 
 def _check_cube(found: Position, text: str) -> None:

@@ -9,6 +9,7 @@ from raccoon.contracts import CubeRules, Cubes
 from raccoon.cube.model import Janowski, with_beavers
 from raccoon.engine.base import EngineBase
 from raccoon.env.board import START
+from raccoon.env.xgid import Position
 from raccoon.play import EnginePlayer
 from raccoon.search import StaticSearch
 from raccoon.search.analysis import analyse
@@ -47,6 +48,8 @@ class Losing(EngineBase):
 @pytest.mark.parametrize(("value", "answer"), [(1, "beaver"), (2, "take")])
 def test_the_analysis_and_the_player_agree(value, answer):
     engine, asked = Losing("losing"), cubes(value)
-    record = next(iter(analyse([Question(START, None, asked)], engine, StaticSearch(), Janowski())))
+    record = next(
+        iter(analyse([Question(Position(START, cube_value=value, cube_limit=2, beavers=True))], engine, StaticSearch(), Janowski()))
+    )
     assert record["cube_action"]["action"] == f"no double, {answer}"
     assert EnginePlayer(engine).beaver(START[None], asked).tolist() == [answer == "beaver"]
