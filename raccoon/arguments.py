@@ -20,23 +20,32 @@ from raccoon.contracts import RaccoonError
 
 __all__ = ["check_arguments"]
 
+Fit = Callable[[Mapping[str, Any], Any], bool]
 _LIMIT = 2**63
 _WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text", type(None): "null"}
 
 
-def check_arguments(target: Callable[..., Any], arguments: Mapping[str, Any], at: str = "") -> None:
-    """Hold plain config values against the annotations of ``target``'s parameters.
+def _any(node: Mapping[str, Any], hint: Any) -> bool:
+    return True
 
-    Numbers, texts, booleans, null, lists, mappings and choices are checked; nodes with a ``_target_`` and parameters of any
-    other type are left to the target. A value equal to the default is always right. Raises RaccoonError naming the key.
+
+def check_arguments(target: Callable[..., Any], arguments: Mapping[str, Any], at: str = "", fit: Fit | None = _any) -> None:
+    """Hold config values against the annotations of ``target``'s parameters.
+
+    Numbers, texts, booleans, null, lists, mappings and choices are checked. ``fit(node, annotation)`` says whether a node with a
+    ``_target_`` suits (None: it is a mapping like any other). A value equal to the default is always right. Raises RaccoonError
+    naming the key.
     """
     hints, defaults = _parameters(target)
     for name, value in arguments.items():
-        if name not in hints or (isinstance(value, Mapping) and "_target_" in value):
+        if name not in hints:
             continue
         if name in defaults and type(value) is type(defaults[name]) and value == defaults[name]:
             continue
-        if not _suits(value, hints[name]):
+        if not _suits(value, hints[name], fit):
+            if fit is not None and isinstance(value, Mapping) and "_target_" in value:
+                key, takes = f"{at}.{name}" if at else name, inspect.formatannotation(hints[name])
+                raise RaccoonError(f"{key}._target_={value['_target_']}: makes something else than this place takes, {takes}")
             wanted = _words(hints[name]) + (" below 2**63" if type(value) is int and abs(value) >= _LIMIT else "")
             raise RaccoonError(f"{at}.{name}={quoted(value)}: give {wanted}" if at else f"{name}={quoted(value)}: give {wanted}")
 
@@ -44,26 +53,37 @@ def check_arguments(target: Callable[..., Any], arguments: Mapping[str, Any], at
 @functools.lru_cache(maxsize=256)
 def _parameters(target: Callable[..., Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Resolved annotations and defaults by name; nothing where they cannot be read."""
-    try:
-        parameters = inspect.signature(target).parameters.values()
-        hints = typing.get_type_hints(target.__init__ if inspect.isclass(target) else target)
-    except (NameError, TypeError, ValueError, AttributeError):
-        return {}, {}
     found: dict[str, Any] = {}
     defaults: dict[str, Any] = {}
-    if inspect.isclass(target) and any(p.kind is p.VAR_KEYWORD for p in parameters) and len(target.__mro__) > 2:
-        inherited = _parameters(target.__mro__[1])  # further keywords usually go to the base class
-        found, defaults = dict(inherited[0]), dict(inherited[1])
-    named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
-    found |= {p.name: hints[p.name] for p in named if p.name in hints}
-    defaults |= {p.name: p.default for p in named if p.default is not p.empty}
+    for one in target.__mro__ if inspect.isclass(target) else [target]:
+        if inspect.isclass(one) and "__init__" not in vars(one):
+            continue
+        try:
+            parameters = inspect.signature(one).parameters.values()
+            hints = _hints(one.__init__ if inspect.isclass(one) else one)
+        except (NameError, TypeError, ValueError, AttributeError):
+            break
+        named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+        found = {p.name: hints[p.name] for p in named if p.name in hints} | found
+        defaults = {p.name: p.default for p in named if p.default is not p.empty} | defaults
+        if not any(p.kind is p.VAR_KEYWORD for p in parameters):
+            break  # further keywords usually go to the next class
     return found, defaults
 
 
-def _suits(value: Any, hint: Any) -> bool:
+def _hints(target: Any) -> dict[str, Any]:
+    """Annotations of the parameters; the return type may be one that only a type checker imports."""
+    inner = inspect.unwrap(getattr(target, "__func__", target))
+    named = {name: hint for name, hint in inner.__annotations__.items() if name != "return"}
+    return typing.get_type_hints(types.SimpleNamespace(__annotations__=named), inner.__globals__)
+
+
+def _suits(value: Any, hint: Any, fit: Fit | None) -> bool:
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if fit is not None and isinstance(value, Mapping) and "_target_" in value:
+        return fit(value, hint)
     if origin in (Union, types.UnionType):
-        return any(_suits(value, one) for one in inner)
+        return any(_suits(value, one, fit) for one in inner)
     if origin is Literal:
         return any(type(value) is type(one) and value == one for one in inner)
     if hint is type(None):
@@ -78,20 +98,20 @@ def _suits(value: Any, hint: Any) -> bool:
         return isinstance(value, str)
     kind = origin or hint
     if kind in (Sequence, list, tuple):
-        return isinstance(value, list | tuple) and _each(value, [one for one in inner if one is not Ellipsis])
+        return isinstance(value, list | tuple) and _each(value, [one for one in inner if one is not Ellipsis], fit)
     if kind in (Mapping, dict):
-        return isinstance(value, Mapping) and (not inner or _each(list(value.values()), inner[1:]))
+        return isinstance(value, Mapping) and (not inner or _each(list(value.values()), inner[1:], fit))
     if hint is Path:
         return isinstance(value, str | Path)
     other = hint is Any or hint is object or not inspect.isclass(kind) or issubclass(kind, Enum)
-    return other or not isinstance(value, str | int | float | None)
+    return other or not isinstance(value, str | int | float | list | tuple | Mapping | None)
 
 
-def _each(values: Sequence[Any], hints: Sequence[Any]) -> bool:
+def _each(values: Sequence[Any], hints: Sequence[Any], fit: Fit | None) -> bool:
     """Does every value suit, the hints being one for all or one each?"""
     if len(hints) > 1 and len(hints) != len(values):
         return False
-    return all(_suits(value, hints[min(i, len(hints) - 1)]) for i, value in enumerate(values)) if hints else True
+    return all(_suits(value, hints[min(i, len(hints) - 1)], fit) for i, value in enumerate(values)) if hints else True
 
 
 def _words(hint: Any) -> str:

@@ -1,8 +1,9 @@
 """Checkpoint files: weights beside a plain header that says how to rebuild the network and what it was fed.
 
-A file is a ``torch.save`` of plain values and tensors and is read with ``weights_only=True``: loading runs no code.
-Two kinds are read alike: our own (``save``) and Lightning checkpoints that carry the same header under ``"raccoon"``,
-the network's weights as ``state_dict["net.*"]`` and perhaps averaged weights under ``"ema"`` (preferred).
+A file is a ``torch.save`` of plain values and tensors: loading runs no code, and the header may name networks, backbones and
+value heads of Raccoon and its plugins alone. The header carries a digest of itself and the weights (not in older files). Two
+kinds are read alike: our own (``save``) and Lightning checkpoints that carry the same header under ``"raccoon"``, the network's
+weights as ``state_dict["net.*"]`` and perhaps averaged weights under ``"ema"`` (preferred).
 """
 
 from __future__ import annotations
@@ -16,18 +17,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from raccoon.checks import quoted
+from raccoon import torch_file
+from raccoon.checks import bounded, quoted
 from raccoon.contracts import RaccoonError
 from raccoon.env.encoder import Encoder
 from raccoon.files import atomic
-from raccoon.model import RaccoonNet, build_net
+from raccoon.model import RaccoonNet, build_net, check_weights, outline, weights_digest
 from raccoon.versions import installed
 
-__all__ = ["FORMAT", "VERSION", "dumps", "header", "load", "loads", "restore", "save"]
+__all__ = ["FORMAT", "VERSION", "dumps", "header", "load", "loads", "restore", "save", "seal"]
 
 FORMAT = "raccoon-net"
 VERSION = 1
-_ZIP = b"PK\x03\x04"
 _KEYS = ("format", "version", "model", "encoder", "layout", "channels")
 
 
@@ -66,8 +67,16 @@ def dumps(net: RaccoonNet, meta: Mapping[str, Any] | None = None, half: bool = F
         # Vectors (biases, batch-norm statistics) stay in fp32: they are small, and variances can leave fp16's range.
         state = {key: value.half() if value.is_floating_point() and value.ndim > 1 else value for key, value in state.items()}
     buffer = io.BytesIO()
-    torch.save({**header(net, meta), "state_dict": state}, buffer)
+    head = header(net, meta)
+    torch.save({**head, "digest": weights_digest(head, state), "state_dict": state}, buffer)
     return buffer.getvalue()
+
+
+def seal(checkpoint: dict[str, Any]) -> None:
+    """Put the digest into the header of a Lightning checkpoint that is about to be written; one without a header stays as it is."""
+    head, state = checkpoint.get("raccoon"), _lightning_weights(checkpoint)
+    if isinstance(head, dict) and state:
+        checkpoint["raccoon"] = {**head, "digest": weights_digest(head, state)}
 
 
 def loads(content: bytes) -> RaccoonNet:
@@ -80,9 +89,12 @@ def load(path: Path | str, encoder: Encoder | None = None) -> tuple[RaccoonNet, 
     """The network in ``path`` (on the CPU, in evaluation mode) and its header.
 
     ``encoder``: refuse any other layout. Raises RaccoonError naming ``path`` when it is missing, truncated, not a
-    checkpoint, of a newer format, or of another layout (both are named).
+    checkpoint, changed since it was written, of a newer format, or of another layout (both are named). Files from before
+    there was a digest are refused when the archive's own checksums are wrong.
     """
-    content = _read(Path(path))
+    content = torch_file.read(path)
+    if not isinstance(content, dict):
+        raise RaccoonError(f"{path}: not a checkpoint of this program (it holds a {type(content).__name__})")
     try:
         if "raccoon" in content:
             head, state = content["raccoon"], _lightning_weights(content)
@@ -99,7 +111,23 @@ def load(path: Path | str, encoder: Encoder | None = None) -> tuple[RaccoonNet, 
 
 
 def restore(header: Mapping[str, Any], state_dict: Mapping[str, Tensor]) -> RaccoonNet:
-    """The network (fp32, evaluation mode) of a header and its weights. Raises RaccoonError when they do not fit."""
+    """The network (fp32, evaluation mode) of a header and its weights. Raises RaccoonError when they do not fit, before memory
+    is reserved for the network."""
+    bounded(header, "the header is damaged")
+    encoder = _encoder(header)
+    check_weights(outline(header["model"], encoder), state_dict)
+    if "digest" in header and header["digest"] != weights_digest(header, state_dict):
+        raise RaccoonError("changed since it was written: the digest in the header is not that of header and weights; get the file again")
+    net = build_net(header["model"], encoder)
+    net.load_state_dict(state_dict)
+    wrong = [name for name, value in net.state_dict().items() if value.is_floating_point() and not value.isfinite().all()]
+    if wrong:
+        raise RaccoonError(f"weights that are no numbers (in {wrong[0]}): the training that wrote them went astray")
+    return net.eval()
+
+
+def _encoder(header: Mapping[str, Any]) -> Encoder:
+    """The encoder of a header that has all its parts, of a version and an input layout that are known. Raises RaccoonError."""
     if header.get("format") != FORMAT:
         raise RaccoonError(f"not a checkpoint of this program (format {quoted(header.get('format'))}, expected {FORMAT!r})")
     version = header.get("version")
@@ -117,15 +145,9 @@ def restore(header: Mapping[str, Any], state_dict: Mapping[str, Tensor]) -> Racc
     if encoder.layout_hash != header["layout"]:
         saved = f"{len(header['channels'])} planes, layout {header['layout']}"
         raise RaccoonError(f"made for an input layout that this version does not produce: {saved}; here it is {encoder.describe()}")
-    net = build_net(header["model"], encoder)
-    try:
-        net.load_state_dict({key: value.float() if value.dtype == torch.float16 else value for key, value in state_dict.items()})
-    except (RuntimeError, AttributeError) as error:
-        raise RaccoonError(f"the weights do not fit the network in the header ({str(error).splitlines()[-1].strip()})") from error
-    wrong = [name for name, value in net.state_dict().items() if value.is_floating_point() and not value.isfinite().all()]
-    if wrong:
-        raise RaccoonError(f"weights that are no numbers (in {wrong[0]}): the training that wrote them went astray")
-    return net.eval()
+    if list(header["channels"]) != list(encoder.names):
+        raise RaccoonError("the header is damaged: its channels are not those of its encoder")
+    return encoder
 
 
 def _lightning_weights(content: Mapping[str, Any]) -> dict[str, Tensor] | None:
@@ -137,22 +159,4 @@ def _lightning_weights(content: Mapping[str, Any]) -> dict[str, Tensor] | None:
     state = content.get("state_dict")
     if not isinstance(state, dict):
         return None
-    return {key.removeprefix("net."): value for key, value in state.items() if key.startswith("net.")}
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        with open(path, "rb") as handle:
-            zipped = handle.read(4) == _ZIP
-        content = torch.load(path, map_location="cpu", weights_only=True) if zipped else None
-    except FileNotFoundError as error:
-        raise RaccoonError(f"{path}: no such checkpoint") from error
-    except OSError as error:
-        raise RaccoonError(f"{path}: cannot be read ({error.strerror or error})") from error
-    except Exception as error:  # damaged bytes can fail anywhere inside the reader
-        raise RaccoonError(f"{path}: cannot be read as a checkpoint; it is truncated, damaged or of another program") from error
-    if not zipped:
-        raise RaccoonError(f"{path}: not a checkpoint (no torch file, or an empty one)")
-    if not isinstance(content, dict):
-        raise RaccoonError(f"{path}: not a checkpoint of this program (it holds a {type(content).__name__})")
-    return content
+    return {key.removeprefix("net."): value for key, value in state.items() if isinstance(key, str) and key.startswith("net.")}

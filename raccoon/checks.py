@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from raccoon.contracts import RaccoonError
 
-__all__ = ["number", "quoted", "whole"]
+__all__ = ["bounded", "number", "quoted", "whole"]
 
 _SHOWN = 80
+_DEEPEST, _MOST_VALUES, _MOST_BITS = 32, 100_000, 1024
 
 
 def quoted(value: Any) -> str:
@@ -39,3 +41,20 @@ def number(key: str, value: Any, what: str, *, least: float = 0.0, most: float =
     if not given or not least <= value <= most or (above and value == least):
         raise RaccoonError(f"{key}={quoted(value)}: give {what}")
     return float(value)
+
+
+def bounded(value: Any, at: str) -> None:
+    """Refuse plain data that nests deeper than 32, holds more than 100,000 values (what holds itself does) or a number of
+    more than 1024 bits. Raises RaccoonError naming ``at``."""
+    waiting, seen = [(value, 0)], 0
+    while waiting:
+        one, depth = waiting.pop()
+        seen += 1
+        if depth > _DEEPEST or seen > _MOST_VALUES:
+            raise RaccoonError(f"{at}: nests deeper than {_DEEPEST} levels or holds more than {_MOST_VALUES:,} values")
+        if isinstance(one, int) and one.bit_length() > _MOST_BITS:
+            raise RaccoonError(f"{at}: holds a whole number of {one.bit_length()} bits; give a smaller one")
+        if isinstance(one, Mapping):
+            waiting += [(inner, depth + 1) for item in one.items() for inner in item]
+        elif isinstance(one, list | tuple):
+            waiting += [(inner, depth + 1) for inner in one]

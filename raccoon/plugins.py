@@ -2,7 +2,7 @@
 
 A package adds options with one entry point in the group ``raccoon.plugins``: the name is the prefix of its options,
 the value a Python package that holds config groups, laid out like Raccoon's own ``conf``. Nothing else is registered:
-a target in those files may be anything in the package's top-level module.
+a target in those files may be any class in the package's top-level module, or a function there that makes the object.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.metadata
+import re
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
 
-__all__ = ["CONF", "Plugin", "catalogue", "defaults", "install", "plugin_packages", "plugins"]
+__all__ = ["CONF", "Plugin", "catalogue", "defaults", "install", "option_targets", "plugin_packages", "plugins"]
 
 CONF = "raccoon.conf"
 GROUP = "raccoon.plugins"
@@ -51,6 +53,21 @@ def plugins() -> tuple[Plugin, ...]:
 def plugin_packages() -> tuple[str, ...]:
     """Top-level modules of the plugins."""
     return tuple(dict.fromkeys(plugin.conf.split(".")[0] for plugin in plugins()))
+
+
+@functools.cache
+def option_targets() -> frozenset[str]:
+    """Every ``_target_`` that an option file of Raccoon or a plugin names."""
+    texts = (text for package in (CONF, *(plugin.conf for plugin in plugins())) for text in _texts(files(package)))
+    return frozenset(name for text in texts for name in re.findall(r"^\s*_target_:\s*([\w.]+)", text, re.MULTILINE))
+
+
+def _texts(folder: Traversable) -> Iterator[str]:
+    for item in folder.iterdir():
+        if item.is_dir() and not item.name.startswith(("_", ".")):
+            yield from _texts(item)
+        elif item.name.endswith(".yaml"):
+            yield item.read_text(encoding="utf-8")
 
 
 @functools.cache

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import pickle
+import resource
+import time
+import zipfile
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
 from raccoon import artifact
 from raccoon.contracts import RaccoonError
 from raccoon.env.encoder import Encoder
-from raccoon.model import MLP, Outcomes6, RaccoonNet, ResNet, Scalar
+from raccoon.model import MLP, Backbone, Outcomes6, RaccoonNet, ResNet, Scalar
 from raccoon.testing import sample_boards
+from raccoon.train.checkpoints import AtomicCheckpointIO
 
 
 @pytest.fixture
@@ -165,6 +170,164 @@ def test_target_outside_the_program_is_refused(net: RaccoonNet, tmp_path: Path) 
         artifact.load(path)
 
 
+@pytest.mark.parametrize(
+    ("part", "node"),
+    [
+        ("head", {"_target_": "raccoon.files.write_text", "_partial_": True, "path": "written", "text": "x"}),
+        ("head", {"_target_": "raccoon.files.write_text", "path": "written", "text": "x"}),
+        ("head", {"_target_": "raccoon.files.os._exit", "_args_": [3]}),
+        ("backbone", {"_target_": "raccoon.runs.socket.create_connection", "_partial_": True}),
+        ("backbone", {"_target_": "raccoon.artifact.torch.load", "_partial_": True}),
+        ("backbone", {"_target_": "raccoon.executor.ProcessExecutor", "_partial_": True}),
+        ("backbone", {"_target_": "raccoon.model.Scalar", "_partial_": True}),
+        ("backbone", {"_target_": "raccoon.engine.net.NetEngine.load", "_partial_": True, "path": "default"}),
+        ("head", {"_target_": "raccoon.model.MLP", "_partial_": True, "hidden": [8]}),
+        ("head", "${oc.create:{_target_: raccoon.files.write_text, path: written, text: x}}"),
+        ("seed", {"_target_": "raccoon.executor.ProcessExecutor"}),
+        ("_target_", "raccoon.executor.ProcessExecutor"),
+        ("_target_", "raccoon.testing.subjects.subject"),
+    ],
+    ids=str,
+)
+def test_a_checkpoint_names_networks_backbones_and_heads_only(
+    net: RaccoonNet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str, node: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    artifact.save("net.pt", net)
+    resave(Path("net.pt"), model={**net.config, part: node})
+    with pytest.raises(RaccoonError, match=rf"^net\.pt: model.*{'' if part == '_target_' else part}"):
+        artifact.load("net.pt")
+    assert [path.name for path in tmp_path.iterdir()] == ["net.pt"]
+
+
+class Narrow(Backbone):
+    """A trunk from another package."""
+
+    form = "flat"
+
+    def __init__(self, encoder: Encoder, inner: Any = None) -> None:
+        super().__init__()
+        self.shape = (4,)
+        self.linear = torch.nn.Linear(encoder.flat_size, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.linear(x)
+
+
+def test_a_plugins_backbone_loads_and_names_no_other_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "net.pt"
+    artifact.save(path, RaccoonNet(Encoder(), Narrow, Scalar))
+    with pytest.raises(RaccoonError, match=r"Narrow.*may not be built"):
+        artifact.load(path)
+    monkeypatch.setattr("raccoon.plugins.plugin_packages", lambda: (__name__.split(".")[0],))
+    loaded, _ = artifact.load(path)
+    assert isinstance(loaded.backbone, Narrow)
+    for inside in ({"_recursive_": False}, {}):
+        inner = {"_target_": "raccoon.executor.ProcessExecutor"}
+        resave(path, model={**loaded.config, "backbone": {**loaded.config["backbone"], **inside, "inner": [inner]}})
+        with pytest.raises(RaccoonError, match=r"model\.backbone\.inner\[0\]\._target_=.*no network, backbone or value head"):
+            artifact.load(path)
+
+
+def test_files_changed_after_they_were_written_are_refused(net: RaccoonNet, tmp_path: Path) -> None:
+    path, flipped = tmp_path / "net.pt", tmp_path / "flipped.pt"
+    artifact.save(path, net, {"epochs": 3})
+    whole, generator = path.read_bytes(), np.random.default_rng(7)
+    for _ in range(40):
+        bytes_ = bytearray(whole)
+        for bit in generator.integers(0, 8 * len(whole), 3).tolist():
+            bytes_[bit // 8] ^= 1 << bit % 8
+        flipped.write_bytes(bytes_)
+        with pytest.raises(RaccoonError, match=r"flipped\.pt"):
+            artifact.load(flipped)
+    content = torch.load(path, weights_only=True)
+    weights = {key: value.clone() for key, value in content["state_dict"].items()}
+    next(iter(weights.values())).view(-1)[0] += 1e-6
+    for change in ({"meta": {"epochs": 4}}, {"state_dict": weights}, {"more": 1}, {"digest": "0" * 64}, {"digest": None}):
+        torch.save({**content, **change}, path)
+        with pytest.raises(RaccoonError, match=r"net\.pt: changed since it was written"):
+            artifact.load(path)
+
+
+def test_files_from_before_the_digest_load_when_they_are_whole(net: RaccoonNet, tmp_path: Path) -> None:
+    path = tmp_path / "net.pt"
+    artifact.save(path, net)
+    content = torch.load(path, weights_only=True)
+    del content["digest"]
+    torch.save(content, path)
+    assert same(artifact.load(path)[0], net)
+    first = next(iter(net.state_dict().values()))
+    whole, wanted = bytearray(path.read_bytes()), first.numpy().tobytes()
+    whole[whole.index(wanted) + 5] ^= 1
+    path.write_bytes(whole)
+    with pytest.raises(RaccoonError, match=r"net\.pt: .*damaged"):
+        artifact.load(path)
+
+
+def test_lightning_checkpoints_are_sealed(net: RaccoonNet, tmp_path: Path) -> None:
+    path = tmp_path / "last.ckpt"
+    weights = {f"net.{key}": value for key, value in net.to(memory_format=torch.channels_last).state_dict().items()}  # pyright: ignore[reportCallIssue]
+    AtomicCheckpointIO().save_checkpoint({"raccoon": artifact.header(net), "state_dict": weights}, path)
+    loaded, header = artifact.load(path)
+    assert all(torch.equal(value, net.state_dict()[key]) for key, value in loaded.state_dict().items())
+    resave(path, raccoon=header | {"meta": {"epochs": 9}})
+    with pytest.raises(RaccoonError, match="changed since it was written"):
+        artifact.load(path)
+
+
+def test_weights_of_another_type_are_refused(net: RaccoonNet, tmp_path: Path) -> None:
+    path = tmp_path / "net.pt"
+    artifact.save(path, net)
+    content = torch.load(path, weights_only=True)
+    weights = content["state_dict"]
+    name, counter = "backbone.conv.weight", "backbone.bn.num_batches_tracked"
+    tiny = torch.ones(1).expand(weights[name].shape)
+    wrong = [(name, weights[name].to(dtype)) for dtype in (torch.complex64, torch.int32, torch.int64, torch.bool, torch.float64)]
+    for key, value in [
+        *wrong,
+        (counter, torch.tensor(1.0)),
+        (name, tiny),
+        (name, weights[name].to_sparse()),
+        (name, weights[name].to("meta")),
+    ]:
+        torch.save({**content, "state_dict": {**weights, key: value}}, path)
+        with pytest.raises(RaccoonError, match=r"net\.pt: .*(the weights do not fit|cannot be read)"):
+            artifact.load(path)
+
+
+def test_absurd_sizes_are_refused_before_memory_is_taken(tmp_path: Path) -> None:
+    path = tmp_path / "net.pt"
+    artifact.save(path, RaccoonNet(Encoder(), partial(MLP, hidden=[8, 8]), Outcomes6))
+    content = torch.load(path, weights_only=True)
+    backbone = content["model"]["backbone"]
+    before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter()
+    for hidden, message in (([20000, 20000], "do not fit"), ([40000, 40000], "cannot be built"), ([10**15] * 2, "cannot be built")):
+        resave(path, model=content["model"] | {"backbone": backbone | {"hidden": hidden}})
+        with pytest.raises(RaccoonError, match=message):
+            artifact.load(path)
+    resave(path, model=content["model"] | {"backbone": backbone | {"hidden": [8] * 2000}})
+    with pytest.raises(RaccoonError, match="give one to 1000 positive widths"):
+        artifact.load(path)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # kB; 20000 x 20000 weights take 1.6 GB
+    assert time.perf_counter() - start < 5
+
+
+@pytest.mark.parametrize(
+    "parts", [b"cbuiltins\nbytearray\nJ\x00\x00\x00\x7f\x85R", b"ctorch\nFloatTensor\nJ\x00\x00\x00\x7f\x85R"], ids=["bytes", "tensor"]
+)
+@pytest.mark.parametrize("compressed", [False, True])
+def test_a_file_cannot_ask_for_more_memory_than_it_has(tmp_path: Path, parts: bytes, compressed: bool) -> None:
+    path = tmp_path / "net.pt"
+    kind = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
+    with zipfile.ZipFile(path, "w", kind) as archive:
+        archive.writestr("archive/data.pkl", b"\x80\x02" + parts + b".")
+        archive.writestr("archive/version", "3\n")
+    start = time.perf_counter()
+    with pytest.raises(RaccoonError, match="cannot be read"):
+        artifact.load(path)
+    assert time.perf_counter() - start < 1
+
+
 def test_meta_must_be_plain_and_a_failed_save_keeps_the_old_file(net: RaccoonNet, tmp_path: Path) -> None:
     path = tmp_path / "net.pt"
     artifact.save(path, net)
@@ -180,6 +343,8 @@ def test_meta_must_be_plain_and_a_failed_save_keeps_the_old_file(net: RaccoonNet
     [
         ({"version": True}, "damaged"), ({"version": -1}, "damaged"), ({"version": None}, "damaged"), ({"encoder": None}, "encoder"),
         ({"encoder": {"features": 5}}, "features"), ({"channels": None}, "channels"), ({"model": "resnet"}, "model"),
+        ({"channels": list(Encoder(["pip"]).names)[::-1]}, "channels"), ({"channels": [1, 2]}, "channels"),
+        ({"encoder": {1: 2, "a": 3}}, "unknown keys"),
         ({"model": {}}, "expected a node"),
     ],
 )  # fmt: skip

@@ -11,8 +11,9 @@ import pytest
 from omegaconf import OmegaConf
 
 from raccoon.build import build, plain, shared
-from raccoon.contracts import RaccoonError
-from raccoon.executor import ProcessExecutor
+from raccoon.contracts import Engine, Player, RaccoonError
+from raccoon.env.encoder import Encoder
+from raccoon.executor import Executor, ProcessExecutor
 
 EXECUTOR = {"_target_": "raccoon.executor.ProcessExecutor", "workers": 0, "progress": False}
 
@@ -37,12 +38,18 @@ class Nested(Holder):
     """A target whose argument is a node of its own."""
 
 
-def greedy() -> None:
-    raise MemoryError("1 PiB")
+class Greedy:
+    def __init__(self) -> None:
+        raise MemoryError("1 PiB")
 
 
-def broken() -> None:
-    raise KeyError("a fault of the program")
+class Broken:
+    def __init__(self) -> None:
+        raise KeyError("a fault of the program")
+
+
+def factory() -> Record:
+    return Record(1)
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +69,7 @@ def test_a_value_of_another_type_is_named_before_anything_is_built(value: Any) -
 
 @pytest.mark.parametrize("depth", [0, 1])
 def test_what_needs_more_memory_than_there_is_is_named(depth: int) -> None:
-    node = target("greedy")
+    node = target("Greedy")
     with pytest.raises(RaccoonError, match=r"^top: cannot be built, it needs more memory"):
         build(target("Holder", inner=node) if depth else node, "top")
 
@@ -91,7 +98,7 @@ def test_nested_nodes_are_built_first_and_objects_pass_through_extra_unchanged()
 
 
 def test_extra_wins_over_the_node_and_the_node_is_not_built() -> None:
-    holder = build(target("Holder", inner=target("broken")), inner=7)
+    holder = build(target("Holder", inner=target("Broken")), inner=7)
     assert holder.inner == 7
 
 
@@ -135,6 +142,96 @@ def test_messages_name_the_key(node: Any, extra: dict[str, Any], message: str) -
         build(node, "executor", **extra)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "raccoon.files.write_text", "raccoon.files.os._exit", "raccoon.files.np.load", "raccoon.artifact.torch.load",
+        "raccoon.runs.socket.create_connection", "raccoon.artifact.Path", "raccoon.files.atomic", "raccoon.artifact.load",
+        "raccoon.env.encoder.Encoder.from_config", "raccoon.env.encoder.Encoder.encode", "raccoon.env.encoder.Encoder.__init__",
+        "raccoon.cli.__main__.main", "raccoon.executor.ProcessExecutor.__class__", "raccoon.contracts.RaccoonError.__subclasses__",
+        "raccoon", "raccoon.", "raccoon.files", "raccoon..files", "lightning.pytorch.Trainer", "lightning.pytorch.cli.LightningCLI",
+        "lightning.pytorch.callbacks.early_stopping.torch.load", "torch.optim.Adam", "${oc.env:HOME}",
+        f"{__name__}.factory", f"{__name__}.Path", f"{__name__}.functools.partial",
+        "raccoon.files.write_text\n", "os.system", 3, None, ["raccoon.executor.ProcessExecutor"],
+    ],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize("place", ["outermost", "nested", "in a list", "partial"])
+def test_what_is_no_class_of_an_allowed_package_is_refused(name: Any, place: str, tmp_path: Path) -> None:
+    written = tmp_path / "written"
+    node = {"_target_": name, "path": str(written), "text": "x"}
+    nodes = {
+        "outermost": node,
+        "nested": target("Holder", inner=node),
+        "in a list": target("Holder", inner=1, items=[{"a": node}]),
+        "partial": target("Holder", inner=node | {"_partial_": True}),
+    }
+    with pytest.raises(RaccoonError, match=r"_target_="):
+        build(nodes[place], "top")
+    assert not written.exists()
+
+
+def test_functions_are_built_only_where_an_option_names_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raccoon.plugins.option_targets", lambda: frozenset({f"{__name__}.factory", f"{__name__}.Path.cwd"}))
+    assert build(target("factory"), "top", Record) == Record(1)
+    with pytest.raises(RaccoonError, match="belongs to pathlib"):
+        build(target("Path.cwd"))
+
+
+@pytest.mark.parametrize("text", ["${oc.create:{_target_: os.getcwd}}", "${oc.env:HOME}", "${nothing}", "???"])
+def test_texts_of_a_plain_node_are_not_resolved(text: str) -> None:
+    assert build(target("Holder", inner=text, items=[{"a": text}])).items == [{"a": text}]
+
+
+@pytest.mark.parametrize(
+    ("node", "message"),
+    [
+        ({"engine": EXECUTOR}, r"^player\.engine\._target_=raccoon\.executor\.ProcessExecutor: makes something else .*Engine"),
+        ({"engine": {"_target_": "raccoon.engine.random.RandomEngine", "_partial_": True}}, r"^player\.engine\._target_="),
+        ({"engine": {"_target_": "raccoon.engine.random.RandomEngine", "seed": EXECUTOR}}, r"^player\.engine\.seed\._target_="),
+        ({"engine": {"_target_": "raccoon.engine.random.RandomEngine"}, "search": EXECUTOR}, r"^player\.search\._target_="),
+        ({"engine": {"_target_": "raccoon.engine.random.RandomEngine"}, "_recursive_": False}, r"^player\.engine=.*give a node"),
+        ({"engine": [1]}, r"^player\.engine=\[1\]: give a node"),
+    ],
+)
+def test_a_nested_node_must_make_what_its_parameter_takes(node: dict[str, Any], message: str) -> None:
+    with pytest.raises(RaccoonError, match=message):
+        build({"_target_": "raccoon.play.player.EnginePlayer", **node}, "player")
+
+
+def test_the_outermost_node_must_make_what_the_place_takes() -> None:
+    for kind in (Engine, Player, Encoder):
+        with pytest.raises(RaccoonError, match=rf"^top: .*ProcessExecutor is no {kind.__name__.lower()}"):
+            build(EXECUTOR, "top", kind)
+    assert isinstance(build(EXECUTOR, "top", Executor), ProcessExecutor)
+    with pytest.raises(RaccoonError, match=r"^top: .*Holder is no engine"):
+        build(target("Holder", inner=1), "top", Engine)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"_args_": [1]}, "by name"), ({"_partial_": "yes"}, "true or false"), ({"_recursive_": 0}, "true or false"),
+        ({"_convert_": "none"}, "leave it out"), ({3: 4}, "no name of an argument"),
+    ],
+)  # fmt: skip
+def test_control_keys_are_checked(more: dict[Any, Any], message: str) -> None:
+    for node in (target("Holder", inner=1, **{}) | more, target("Holder", inner=target("Holder", inner=1) | more)):
+        with pytest.raises(RaccoonError, match=message):
+            build(node, "top")
+
+
+def test_data_without_end_is_refused() -> None:
+    loop: dict[str, Any] = {}
+    loop["again"] = loop
+    wide: list[Any] = []
+    for _ in range(30):
+        wide = [wide, wide]
+    for value, message in ((loop, "nests deeper"), (wide, "more than 100,000"), (10**5000, "bits")):
+        with pytest.raises(RaccoonError, match=rf"^top: .*{message}"):
+            build(target("Holder", inner=value), "top")
+
+
 def test_missing_arguments_and_list_positions_are_named() -> None:
     with pytest.raises(RaccoonError, match=r"^x\.items\[1\]\.inner: missing; .*Holder needs it"):
         build(target("Holder", inner=1, items=[target("Holder", inner=1), target("Holder")]), "x")
@@ -151,9 +248,9 @@ def test_refusals_of_constructors() -> None:
 
 def test_faults_of_the_program_pass_unchanged() -> None:
     with pytest.raises(KeyError, match="a fault"):
-        build(target("broken"))
+        build(target("Broken"))
     with pytest.raises(KeyError, match="a fault"):
-        build(target("Holder", inner=target("broken")))
+        build(target("Holder", inner=target("Broken")))
 
 
 def test_plain_resolves_interpolations() -> None:

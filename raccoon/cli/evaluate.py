@@ -15,9 +15,11 @@ __all__ = ["main"]
 
 def _job(config: dict[str, Any], run: Run) -> None:
     from raccoon.build import build
+    from raccoon.contracts import Evaluator
+    from raccoon.executor import Executor
 
-    executor = build(section(config, "executor"), "executor")
-    evaluator = build(section(config, "evaluator"), "evaluator", executor=executor)
+    executor = build(section(config, "executor"), "executor", Executor)
+    evaluator = build(section(config, "evaluator"), "evaluator", Evaluator, executor=executor)
     if not config.get("logger"):
         _measure(config, run, evaluator)
         return

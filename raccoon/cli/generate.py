@@ -16,13 +16,14 @@ def _job(config: dict[str, Any], run: Run) -> None:
     from raccoon.build import build
     from raccoon.contracts import RaccoonError
     from raccoon.data.store import PositionStore
-    from raccoon.data.writer import fill, prepare
+    from raccoon.data.writer import Source, fill, prepare
+    from raccoon.executor import Executor
 
     node = (section(config, "data") or {}).get("source")
     if not node:
         raise RaccoonError("data.source: nothing to generate; choose data=demo, gnubg0, gnubg1, policy, relabel or wildbg")
-    executor = build(section(config, "executor"), "executor")
-    source = build(node, "data.source")
+    executor = build(section(config, "executor"), "executor", Executor)
+    source = build(node, "data.source", Source)
     start = time.monotonic()
     folder = config["folder"]
     store: PositionStore = fill(source.plan(), folder, executor) if folder else prepare(source, config["paths"]["data_dir"], executor)

@@ -36,12 +36,12 @@ class _Refused:
 
 def _job(config: dict[str, Any], _: Any) -> None:
     from raccoon.build import build
-    from raccoon.contracts import RaccoonError
+    from raccoon.contracts import Player, RaccoonError
     from raccoon.progress import track
 
     _check(config)
     entries = _questions(config)
-    player = build(section(config, "player"), "player")
+    player = build(section(config, "player"), "player", Player)
     if not all(hasattr(player, part) for part in ("engine", "search", "cube")):
         raise RaccoonError(f"player={getattr(player, 'name', player)}: search.py analyses players that have an engine and a search")
     if config["out"] is not None:

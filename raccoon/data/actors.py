@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+import lightning.pytorch as pl
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -97,8 +98,8 @@ def _nodes(learner: Any) -> dict[str, Any]:
 def play_shard(job: Mapping[str, Any], index: int) -> dict[str, NDArray[Any]]:
     """One shard: the games ``job["numbers"][index]`` by the network ``job["weights"]``, on one thread of the CPU."""
     with _one_thread():
-        learner = build(job["trainer"], "trainer", net=artifact.loads(job["weights"]))
-        return build(job["data"], "data").make(learner, job["numbers"][index])
+        learner = build(job["trainer"], "trainer", pl.LightningModule, net=artifact.loads(job["weights"]))
+        return build(job["data"], "data", pl.LightningDataModule).make(learner, job["numbers"][index])
 
 
 @contextlib.contextmanager

@@ -54,7 +54,7 @@ class PositionData(pl.LightningDataModule):
         self.folders = [folders] if isinstance(folders, str) else list(folders or [])
         if not source and not self.folders:
             raise RaccoonError("data.source, data.folders: neither is given; name a set to make or folders to read")
-        self.source: Source | None = build(source, "data.source") if source else None
+        self.source: Source | None = build(source, "data.source", Source) if source else None
         self.data_dir = Path(data_dir)
         self.batch_size = batch_size
         self.val_batch_size = val_batch_size
@@ -115,4 +115,4 @@ class PositionData(pl.LightningDataModule):
     def _executor_object(self) -> Executor:
         if self._executor is None:
             return ProcessExecutor()
-        return build(self._executor, "executor") if isinstance(self._executor, Mapping) else self._executor
+        return build(self._executor, "executor", Executor) if isinstance(self._executor, Mapping) else self._executor

@@ -58,7 +58,7 @@ class Decisions:
 
     def plan(self) -> Plan:
         """Check the knobs of both; RaccoonError names the bad one."""
-        source: Source = build(self.positions, "data.source.positions")
+        source: Source = build(self.positions, "data.source.positions", Source)
         plan = source.plan()
         if plan.format != POSITIONS:
             raise RaccoonError(f"data.source.positions: makes {plan.format}; name a source of labelled positions")
@@ -72,7 +72,7 @@ class Decisions:
 
 def decisions_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     """``{"rows": DECISION_ROW[n]}``: shard ``index`` of the positions with a decision each. Pure in (job, index)."""
-    player: Player = shared(job["teacher"], "data.source.teacher")  # first: a bad one is refused before games are played
+    player: Player = shared(job["teacher"], "data.source.teacher", Player)  # first: a bad one is refused before games are played
     module, name = job["shard"].split(":")
     rows = np.asarray(getattr(importlib.import_module(module), name)(job["positions"], index)["rows"])
     parts = [

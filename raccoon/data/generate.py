@@ -100,7 +100,7 @@ def generate(config: Mapping[str, Any] | SelfPlayLabels, folder: Path | str, exe
 
 def selfplay_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     """``{"rows": ROW[n]}``: games ``index * shard_games ...`` played, their positions labelled. Pure in (job, index)."""
-    player: Player = shared(job["player"], "data.source.player")
+    player: Player = shared(job["player"], "data.source.player", Player)
     teacher = teacher_of(job["teacher"])
     if job["explore"] > 0:
         player = ExploringPlayer(player, job["explore"], int(hash64(job["seed"], "explore shard", index)[0]))
@@ -125,7 +125,7 @@ def identity_of(node: Any) -> Any:
 
 def teacher_of(node: Mapping[str, Any]) -> Engine:
     """The engine of a config node, built once a process. Raises RaccoonError when it does not know the outcome distribution."""
-    teacher: Engine = shared(node, "data.source.teacher")
+    teacher: Engine = shared(node, "data.source.teacher", Engine)
     if not teacher.has_probs:
         raise RaccoonError(f"data.source.teacher: engine {teacher.name} gives a value only; labels need the outcome distribution")
     return teacher

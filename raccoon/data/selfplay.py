@@ -195,7 +195,7 @@ class SelfPlay(pl.LightningDataModule):
     def _actors(executor: Mapping[str, Any] | KeepsWorkers | None, actors: int | None, games: int) -> Actors:
         if actors is not None:
             whole("data.actors", actors, 0)
-        made = build(executor, "data.executor") if isinstance(executor, Mapping) else executor or ProcessExecutor()
+        made = build(executor, "data.executor", KeepsWorkers) if isinstance(executor, Mapping) else executor or ProcessExecutor()
         if not isinstance(made, KeepsWorkers):
             raise RaccoonError(f"data.ahead=true: {type(made).__name__} keeps no workers; choose executor=processes or ray")
         return Actors(made, actors, games)

@@ -18,7 +18,7 @@ import numpy as np
 
 from raccoon.build import build
 from raccoon.checks import quoted
-from raccoon.contracts import CENTRED, OPPONENT, OWNED, RaccoonError
+from raccoon.contracts import CENTRED, OPPONENT, OWNED, Player, RaccoonError
 from raccoon.env.board26 import to_board26
 from raccoon.eval.benchmark import Benchmark
 from raccoon.eval.benchmark_json import parse
@@ -91,7 +91,7 @@ def referee_game(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     """One game: its decisions as JSON bytes."""
     plan = BuildPlan(**job)
     game = plan.first + index
-    player = build(plan.player, "player")
+    player = build(plan.player, "player", Player)
     recorder = Recorder()
     play_games((player, player), [game], plan.seed, observers=[recorder])
     referee = _Referee(plan)

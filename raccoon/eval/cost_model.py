@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from raccoon.build import build
 from raccoon.checks import whole
-from raccoon.contracts import Boards, RaccoonError, Report
+from raccoon.contracts import Boards, Player, RaccoonError, Report
 from raccoon.env.half_moves import legal_actions
 from raccoon.env.movegen import afterstates, enumerate_turns
 from raccoon.eval import report
@@ -59,7 +59,7 @@ class CostModel:
         """See ``Evaluator.run``; the opponent takes no part."""
         start = time.perf_counter()
         report.check_free(run_dir)
-        judge = build(player, "player")
+        judge = build(player, "player", Player)
         if not hasattr(judge, "engine"):
             raise RaccoonError(f"player={judge.name}: cost_model needs a player with an engine")
         checker = load("embedded").checker

@@ -15,7 +15,7 @@ import numpy as np
 
 from raccoon.build import build
 from raccoon.checks import number, quoted, whole
-from raccoon.contracts import Figure, RaccoonError, Report
+from raccoon.contracts import Engine, Figure, RaccoonError, Report
 from raccoon.cube.bearoff import MOST, CubefulBearoff
 from raccoon.eval import cube_fit_tables, cube_variants, plots, report
 from raccoon.eval.benchmark import EMBEDDED, CubeDecisions
@@ -85,7 +85,7 @@ class CubeFit:
             self.reference, self.benchmark, self.references, self.games, self.checkers, self.positions, self.cube_window, seed
         )  # fmt: skip
         if self.volatility:
-            build(self.engine, "evaluator.engine")  # a missing file is told before anything is measured
+            build(self.engine, "evaluator.engine", Engine)  # a missing file is told before anything is measured
         evidence, lines = plan.evidence(), selected(plan)
         result = Report(self.name, "janowski", None, seed, 0.0)
         self._equities(result, evidence, lines, seed)

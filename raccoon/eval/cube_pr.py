@@ -173,10 +173,7 @@ class CubePR:
 
 def _model(name: str, node: Mapping[str, Any]) -> CubeModel:
     at = f"evaluator.models.{name}"
-    model = build(node, at)
-    if not isinstance(model, CubeModel):
-        raise RaccoonError(f"{at}={quoted(node)}: is no cube model; give a node of the group cube")
-    return model
+    return build(node, at, CubeModel)
 
 
 def _write(scored: Mapping[str, CubeScores], run_dir: Path) -> str:

@@ -23,9 +23,7 @@ def ask_first(node: Mapping[str, Any], at: str, question: Callable[[Player], obj
     Raises RaccoonError naming ``at`` when it cannot play with a cube: a scalar head, a search without one. ``otherwise`` is
     what else the user may do.
     """
-    player: Player = build(node, at)
-    if not isinstance(player, Player):
-        raise RaccoonError(f"{at}: {node['_target_']} is no player; give an option of the group player")
+    player: Player = build(node, at, Player)
     if isinstance(player, EnginePlayer):
         try:
             question(player)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.build import build, shared
-from raccoon.contracts import Cubes, Player, RaccoonError
+from raccoon.contracts import CubeModel, Cubes, Player, RaccoonError
 from raccoon.eval.benchmark import Benchmark, CubeDecisions, load, locate
 from raccoon.eval.cube_scoring import CubeAnswers, counted
 from raccoon.eval.pr_shards import digest, partition
@@ -88,7 +88,8 @@ def decide_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     cube = cube.take(partition(cube, job["shard_games"])[index])
     cubes = cube.cubes.under(benchmark.rules)
     # warmed up when it is new, so that loading and compiling are not on the clock
-    player: Player = shared(job["player"], "player", ready=lambda made: answers(made, cube.take(np.arange(1)), cubes.take(np.arange(1))))
+    first = np.arange(1)
+    player: Player = shared(job["player"], "player", Player, lambda made: answers(made, cube.take(first), cubes.take(first)))
     engine = getattr(player, "engine", None)
     before, start = int(getattr(engine, "evaluations", 0)), time.process_time()
     given = [answers(player, cube, cubes)]
@@ -97,7 +98,7 @@ def decide_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     if isinstance(player, EnginePlayer) and takes_models(player):
         probs6 = np.asarray(player.engine.probs6(cube.boards), np.float64)
         for name, model in job["models"].items():
-            other = EnginePlayer(player.engine, player.search, cube=build(model, f"evaluator.models.{name}"))
+            other = EnginePlayer(player.engine, player.search, cube=build(model, f"evaluator.models.{name}", CubeModel))
             given.append(answers(other, cube, cubes))
     both = np.array([[each.double, each.take] for each in given])
     return {"name": player.name, "answers": both, "probs6": probs6, "seconds": seconds, "evaluations": used}

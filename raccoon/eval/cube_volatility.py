@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.build import shared
-from raccoon.contracts import CubeRules, RaccoonError
+from raccoon.contracts import CubeRules, Engine, RaccoonError
 from raccoon.engine.rolls import best_of_rolls, roll_means
 from raccoon.env.codec import unique_boards
 from raccoon.eval.benchmark import load, locate
@@ -100,7 +100,7 @@ def volatility_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     plan, size = Plan(**job["plan"]), job["shard"]
     lines = selected(plan)
     boards, _ = _sample(plan, lines, job["limit"])
-    engine = shared(job["engine"], "evaluator.engine")
+    engine = shared(job["engine"], "evaluator.engine", Engine)
     part = lines.boards[boards[index * size : (index + 1) * size]]
     values = engine.roll_values(part) if hasattr(engine, "roll_values") else best_of_rolls(part, engine)
     mean = roll_means(values)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.build import shared
-from raccoon.contracts import Figure, RaccoonError, Report, Step, Turns
+from raccoon.contracts import Figure, Player, RaccoonError, Report, Step, Turns
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.eval import plots, stats
 from raccoon.eval.matches import MatchPlan
@@ -116,13 +116,13 @@ class DoublesConcession:
 def concession_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     """The turns of shard ``index`` as columns, and the names of the players."""
     plan = MatchPlan(**job["plan"])
-    player = shared(job["player"], "player")
+    player = shared(job["player"], "player", Player)
     engine = getattr(player, "engine", None)
     if engine is None:
         raise RaccoonError(f"player {player.name}: it has no engine, so its search cannot be changed; give an EnginePlayer")
     greedy = EnginePlayer(engine, StaticSearch("greedy"), name=f"{player.name} (greedy doubles)")
     observer = ConcessionObserver(EnginePlayer(engine, StaticSearch("joint")), job["second_price"])
-    players = (greedy, shared(job["opponent"], "opponent"))
+    players = (greedy, shared(job["opponent"], "opponent", Player))
     play_games(players, plan.games_of(index), job["seed"], observers=[observer], batch=plan.batch, turn_cap=plan.turn_cap)
     # by game, and within a game as played: the same table whatever the batch
     table = observer.table()

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from raccoon.build import build, shared
 from raccoon.checks import whole
-from raccoon.contracts import RaccoonError, Report, Turns
+from raccoon.contracts import Engine, Player, RaccoonError, Report, Turns
 from raccoon.env.movegen import enumerate_turns
 from raccoon.eval import plots, report, stats
 from raccoon.eval.benchmark import load, locate
@@ -50,7 +50,7 @@ class FilterRecall(Settings):
         start = time.perf_counter()
         report.check_free(run_dir)
         checker = self.load().checker
-        judge = build(player, "player")
+        judge = build(player, "player", Player)
         if not hasattr(judge, "engine"):
             raise RaccoonError(f"player={judge.name}: filter_recall needs a player with an engine")
         job = {
@@ -102,7 +102,7 @@ def rank_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     checker = selection.of(load(selection.source).checker)
     part = checker.take(partition(checker, job["games"])[index])
     turns = enumerate_turns(part.boards, part.dice)
-    engine, cheap = shared(job["player"], "player").engine, shared(job["prune"], "evaluator.prune")
+    engine, cheap = shared(job["player"], "player", Player).engine, shared(job["prune"], "evaluator.prune", Engine)
     static = child_values(turns, engine).values
     deep = Expectimax(job["ply"], Filter("none")).values(turns, engine).values
     best = np.stack([keep_best(values, turns.offsets, 1)[0] for values in (static, deep)], axis=1)

@@ -106,8 +106,8 @@ class Played:
 
 def build_players(player: Mapping[str, Any], opponent: Mapping[str, Any]) -> tuple[Player, Player]:
     """Both players; one object twice when the nodes are equal, so that the runner asks it once a step."""
-    first = shared(player, "player")
-    return first, first if dict(opponent) == dict(player) else shared(opponent, "opponent")
+    first = shared(player, "player", Player)
+    return first, first if dict(opponent) == dict(player) else shared(opponent, "opponent", Player)
 
 
 def play_match(

@@ -78,7 +78,7 @@ def choose_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     checker = selection.of(load(selection.source).checker)
     rules = CubeRules(**job["rules"]) if "rules" in job else None
     # warmed up when it is new, so that loading and compiling are not on the clock
-    player: Player = shared(job["player"], "player", ready=lambda made: choose(made, checker.take(np.arange(1)), rules))
+    player: Player = shared(job["player"], "player", Player, ready=lambda made: choose(made, checker.take(np.arange(1)), rules))
     decided = choose(player, checker.take(partition(checker, job["shard_games"])[index]), rules)
     return {
         "name": player.name,

@@ -9,7 +9,7 @@ from typing import Any
 
 from raccoon.build import build
 from raccoon.checks import quoted
-from raccoon.contracts import RaccoonError, Report
+from raccoon.contracts import Player, RaccoonError, Report
 from raccoon.eval import plots, report
 from raccoon.eval.bgsage_pr import Settings, notes, paired
 from raccoon.eval.pr_scoring import Scores
@@ -54,7 +54,7 @@ class PRTable(Settings):
             nodes[f"player ({player.get('name') or 'this run'})"] = dict(player)
         for name, node in nodes.items():
             # a missing package or file is told before the first player is scored, and so is one that cannot play with a cube
-            build(node, f"evaluator.players.{name}")
+            build(node, f"evaluator.players.{name}", Player)
             self.check(node, f"evaluator.players.{name}", benchmark)
         scored: dict[str, Scores] = {}
         for number, (name, node) in enumerate(nodes.items()):

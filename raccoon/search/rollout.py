@@ -222,5 +222,5 @@ def rollout_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     from raccoon.build import shared
 
     board = from_position_id(job["positions"][index])
-    result: RolloutResult = shared(job["rollout"], "rollout").roll(board[None], shared(job["engine"], "engine"))
+    result: RolloutResult = shared(job["rollout"], "rollout", Search).roll(board[None], shared(job["engine"], "engine", Engine))
     return vars(result)

@@ -15,7 +15,7 @@ def check_trainer(trainer: Any, net: Any) -> None:
     exports, how it steps, and whose hyper-parameters survive a weights-only load."""
     from lightning.pytorch import LightningModule
 
-    module = build(trainer, "trainer", net=net)
+    module = build(trainer, "trainer", LightningModule, net=net)
     expect(isinstance(module, LightningModule), f"{type(module).__name__} is not a LightningModule")
     for name in ("max_epochs", "max_minutes", "gradient_clip", "checkpoint_minutes", "best_net", "net"):
         expect(hasattr(module, name), f"a trainer needs the attribute {name}")

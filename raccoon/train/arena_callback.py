@@ -14,7 +14,7 @@ from lightning.pytorch.callbacks import Callback
 from raccoon import artifact
 from raccoon.build import build
 from raccoon.checks import whole
-from raccoon.contracts import Figure, RaccoonError
+from raccoon.contracts import Figure, Player, RaccoonError
 from raccoon.eval.vr_arena import VRArena
 from raccoon.executor import Executor, ProcessExecutor
 from raccoon.model.network import RaccoonNet
@@ -43,10 +43,10 @@ class ArenaPoints(Callback):
         self.every = whole("callbacks.vr.every", every, 1)
         whole("callbacks.vr.games", games, 3)
         whole("callbacks.vr.shard_games", shard_games, 1)
-        build(opponent, "callbacks.vr.opponent")  # in vain, so that a bad one is refused before any label is made
+        build(opponent, "callbacks.vr.opponent", Player)  # in vain, so that a bad one is refused before any label is made
         self.opponent = dict(opponent)
         self.seed = whole("callbacks.vr.seed", seed, 0)
-        made = build(executor, "executor") if isinstance(executor, Mapping) else executor or ProcessExecutor()
+        made = build(executor, "executor", Executor) if isinstance(executor, Mapping) else executor or ProcessExecutor()
         self.arena = VRArena(made, games=games, shard_games=shard_games, turn_cap=turn_cap)
         self._last = (math.inf, math.inf)
 

@@ -10,6 +10,8 @@ import torch
 from lightning.fabric.plugins import TorchCheckpointIO
 from lightning.pytorch.callbacks import ModelCheckpoint
 
+from raccoon import torch_file
+from raccoon.artifact import seal
 from raccoon.contracts import RaccoonError
 from raccoon.files import atomic
 
@@ -24,6 +26,7 @@ class AtomicCheckpointIO(TorchCheckpointIO):
 
     def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any | None = None) -> None:
         """See ``TorchCheckpointIO.save_checkpoint``."""
+        seal(checkpoint)
         with atomic(Path(path)) as handle:
             try:
                 torch.save(checkpoint, handle)
@@ -59,9 +62,9 @@ def resume_path(folder: Path) -> Path | None:
 def peek(path: Path) -> dict[str, Any]:
     """The plain contents of a checkpoint; RaccoonError naming the file when it is broken, or something else than a training run's."""
     try:
-        found = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
-    except Exception as error:
-        raise RaccoonError(f"{path}: not a readable checkpoint ({type(error).__name__}); delete it to use an older one") from error
+        found = torch_file.read(path, mmap=True)
+    except RaccoonError as error:
+        raise RaccoonError(f"{error}; delete it to use an older one") from error
     if not isinstance(found, dict) or not found.keys() >= _PARTS:
         raise RaccoonError(f"{path}: not the checkpoint of a training run, which could go on; delete it to use an older one")
     return found

@@ -10,9 +10,10 @@ from typing import Any
 
 from raccoon import artifact
 from raccoon.build import build
-from raccoon.contracts import Evaluator, Figure, RaccoonError, Report
+from raccoon.contracts import Evaluator, Figure, Player, RaccoonError, Report, Search
 from raccoon.eval import report as reports
 from raccoon.eval.benchmark import EMBEDDED, load
+from raccoon.executor import Executor
 from raccoon.runs import Run
 from raccoon.train.checkpoints import BEST, LAST
 
@@ -34,11 +35,11 @@ def build_evaluators(cfg: Mapping[str, Any]) -> dict[str, Evaluator]:
         return {}
     if not cfg.get("executor"):
         raise RaccoonError("executor: final measurements need one, e.g. executor=processes")
-    executor = build(cfg["executor"], "executor")
-    evaluators = {name: build(node, f"final.{name}", executor=executor) for name, node in nodes.items()}
-    for key in ("search", "opponent"):
+    executor = build(cfg["executor"], "executor", Executor)
+    evaluators = {name: build(node, f"final.{name}", Evaluator, executor=executor) for name, node in nodes.items()}
+    for key, kind in (("search", Search), ("opponent", Player)):
         if cfg.get(key):
-            build(cfg[key], key)
+            build(cfg[key], key, kind)
     for name, node in nodes.items():
         if node.get("benchmark", EMBEDDED) != EMBEDDED:
             load(node["benchmark"], f"final.{name}.benchmark")

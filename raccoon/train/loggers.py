@@ -82,6 +82,8 @@ def _sweep_name() -> str | None:
 
 def build_loggers(nodes: Mapping[str, Any] | None, ids: Mapping[str, str] | None = None) -> list[Logger]:
     """The loggers of a config section; ``ids`` are those of ``run_ids`` where an earlier run is continued. Raises RaccoonError."""
+    from lightning.pytorch.loggers import Logger
+
     from raccoon.build import build
 
     built = []
@@ -91,7 +93,7 @@ def build_loggers(nodes: Mapping[str, Any] | None, ids: Mapping[str, str] | None
         if not isinstance(node, Mapping):
             raise RaccoonError(f"logger.{name}={quoted(node)}: a logger file has one name and a node with _target_ below it")
         continued = str(node.get("_target_", "")).endswith("wandb_logger") and _WANDB in (ids or {})
-        built.append(build(node, f"logger.{name}", **({"id": (ids or {})[_WANDB]} if continued else {})))
+        built.append(build(node, f"logger.{name}", Logger, **({"id": (ids or {})[_WANDB]} if continued else {})))
     return built
 
 

@@ -43,12 +43,10 @@ def train(cfg: Mapping[str, Any], run: Run) -> Path:
     Raises RaccoonError naming the key for settings that cannot work, before any label is made or step taken.
     """
     torch.set_flush_denormal(True)
-    encoder = build(cfg["encoder"], "encoder")
-    if not isinstance(encoder, Encoder):
-        raise RaccoonError(f"encoder: expected a raccoon.env.encoder.Encoder, got {type(encoder).__name__}")
+    encoder = build(cfg["encoder"], "encoder", Encoder)
     net = _network(cfg, encoder)
-    module = build(cfg["trainer"], "trainer", net=net)
-    data = build(cfg["data"], "data")
+    module = build(cfg["trainer"], "trainer", pl.LightningModule, net=net)
+    data = build(cfg["data"], "data", pl.LightningDataModule)
     _check_pair(module, data)
     evaluators = final.build_evaluators(cfg)
     module.meta = _meta(cfg)
@@ -113,7 +111,7 @@ def _network(cfg: Mapping[str, Any], encoder: Encoder) -> RaccoonNet:
 
 def _trainer(cfg: Mapping[str, Any], run: Run, module: Any, history: History) -> pl.Trainer:
     loggers = _loggers(cfg.get("logger") or {}, run)
-    callbacks = {name: build(node, f"callbacks.{name}") for name, node in (cfg.get("callbacks") or {}).items() if node}
+    callbacks = {name: build(node, f"callbacks.{name}", Callback) for name, node in (cfg.get("callbacks") or {}).items() if node}
     for name, callback in callbacks.items():
         if not isinstance(callback, Callback):
             raise RaccoonError(f"callbacks.{name}: expected a Lightning callback, got {type(callback).__name__}")

@@ -170,5 +170,10 @@ def test_unusable_parts_are_refused() -> None:
         RaccoonNet(Encoder(), lambda encoder: MLP(encoder, [4]), Scalar)
     with pytest.raises(RaccoonError, match="by name"):
         RaccoonNet(Encoder(), MLP_BY_POSITION, Scalar)
-    with pytest.raises(RaccoonError, match="not a RaccoonNet"):
-        build_net({"_target_": "raccoon.testing.subjects.subject", "given": 3}, Encoder())
+    for target, message in (
+        ("raccoon.testing.subjects.subject", "no class"),
+        ("raccoon.executor.ProcessExecutor", "no network, backbone or value head"),
+        ("raccoon.model.Scalar", "is no raccoon net"),
+    ):
+        with pytest.raises(RaccoonError, match=rf"^model.*{message}"):
+            build_net({"_target_": target, "given": 3}, Encoder())

@@ -13,6 +13,8 @@ from raccoon.model.backbones.base import Backbone
 
 __all__ = ["MLP"]
 
+_MOST_LAYERS = 1000
+
 
 class MLP(Backbone):
     """Linear-ReLU layers of the widths ``hidden``; output ``[N, hidden[-1]]``."""
@@ -21,8 +23,8 @@ class MLP(Backbone):
 
     def __init__(self, encoder: Encoder, hidden: Sequence[int]) -> None:
         super().__init__()
-        if not hidden or min(hidden) < 1:
-            raise RaccoonError(f"model.backbone.hidden={list(hidden)}: give one or more positive widths")
+        if not 1 <= len(hidden) <= _MOST_LAYERS or min(hidden) < 1:
+            raise RaccoonError(f"model.backbone.hidden={list(hidden)!s:.80}: give one to {_MOST_LAYERS} positive widths")
         widths = [encoder.flat_size, *hidden]
         layers: list[nn.Module] = []
         for inputs, outputs in itertools.pairwise(widths):

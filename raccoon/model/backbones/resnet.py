@@ -12,6 +12,8 @@ from raccoon.model.folding import fold
 
 __all__ = ["ResNet"]
 
+_MOST_BLOCKS = 1000
+
 
 def _conv(inputs: int, outputs: int) -> nn.Conv2d:
     return nn.Conv2d(inputs, outputs, 3, padding=1, bias=False)
@@ -35,8 +37,8 @@ class ResNet(Backbone):
 
     def __init__(self, encoder: Encoder, blocks: int, channels: int) -> None:
         super().__init__()
-        if blocks < 0 or channels < 1:
-            raise RaccoonError(f"model.backbone: blocks={blocks}, channels={channels}; give blocks >= 0 and channels >= 1")
+        if not 0 <= blocks <= _MOST_BLOCKS or channels < 1:
+            raise RaccoonError(f"model.backbone: blocks={blocks}, channels={channels}; give 0 to {_MOST_BLOCKS} blocks and channels >= 1")
         self.shape = (channels, 2, 12)
         self.conv, self.bn = _conv(encoder.n_channels, channels), nn.BatchNorm2d(channels)
         self.blocks = nn.ModuleList(_Block(channels) for _ in range(blocks))
