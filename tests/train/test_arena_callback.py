@@ -57,8 +57,11 @@ def test_a_setting_that_cannot_work_is_named(key, value):
 
 
 def test_an_opponent_that_cannot_be_is_refused_at_once():
+    engine = {"_target_": "raccoon.engine.net.NetEngine.load", "path": "none.pt"}
+    with pytest.raises(RaccoonError, match="is no player"):
+        ArenaPoints(engine)
     with pytest.raises(RaccoonError, match=r"none\.pt"):
-        ArenaPoints({"_target_": "raccoon.engine.net.NetEngine.load", "path": "none.pt"})
+        ArenaPoints({"_target_": "raccoon.play.player.EnginePlayer", "engine": engine})
 
 
 @pytest.mark.slow

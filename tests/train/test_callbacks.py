@@ -133,11 +133,15 @@ def test_final_evaluators_need_an_executor(make_config):
         final.build_evaluators(config)
 
 
+MISSING_NET = {"_target_": "raccoon.engine.net.NetEngine.load", "path": "none.pt"}
+
+
 @pytest.mark.parametrize(
     ("key", "node", "message"),
     [
         ("search", {"_target_": "raccoon.search.mcts.MCTS", "simulations": 0}, r"search\.simulations=0"),
-        ("opponent", {"_target_": "raccoon.engine.net.NetEngine.load", "path": "none.pt"}, r"none\.pt: no such checkpoint"),
+        ("opponent", {"_target_": "raccoon.engine.net.NetEngine.load", "path": "none.pt"}, r"^opponent: .* is no player"),
+        ("opponent", {"_target_": "raccoon.play.player.EnginePlayer", "engine": MISSING_NET}, r"none\.pt: no such checkpoint"),
         ("final", {"pr": {"_target_": "raccoon.eval.bgsage_pr.BGSagePR", "benchmark": "none.json"}}, r"final\.pr\.benchmark=none\.json"),
     ],
 )
