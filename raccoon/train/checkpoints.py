@@ -6,6 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import lightning.pytorch as pl
 import torch
 from lightning.fabric.plugins import TorchCheckpointIO
 from lightning.pytorch.callbacks import ModelCheckpoint
@@ -15,7 +16,7 @@ from raccoon.artifact import seal
 from raccoon.contracts import RaccoonError
 from raccoon.files import atomic
 
-__all__ = ["BEST", "LAST", "AtomicCheckpointIO", "checkpoint_callbacks", "peek", "resume_path"]
+__all__ = ["BEST", "LAST", "TIMED", "AtomicCheckpointIO", "checkpoint_callbacks", "peek", "resume_path"]
 
 BEST, LAST, TIMED = "best.ckpt", "last.ckpt", "timed.ckpt"
 _PARTS = {"pytorch-lightning_version", "state_dict", "loops"}
@@ -49,8 +50,18 @@ def checkpoint_callbacks(folder: Path, monitor: str | None, minutes: float | Non
         callbacks.insert(0, best)
     if minutes is not None:
         interval = timedelta(minutes=minutes)
-        callbacks.append(ModelCheckpoint(filename=Path(TIMED).stem, train_time_interval=interval, **common))
+        callbacks.append(_WithinEpochs(filename=Path(TIMED).stem, train_time_interval=interval, **common))
     return callbacks
+
+
+class _WithinEpochs(ModelCheckpoint):
+    """Not after the last batch of an epoch: Lightning would go on from there without that epoch's validation. Nor between batches whose
+    gradients are added up, which no checkpoint holds."""
+
+    def on_train_batch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Any, batch_idx: int) -> None:
+        """See ``ModelCheckpoint.on_train_batch_end``."""
+        if not trainer.is_last_batch and not trainer.fit_loop._should_accumulate():
+            super().on_train_batch_end(trainer, pl_module, outputs, batch, batch_idx)
 
 
 def resume_path(folder: Path) -> Path | None:

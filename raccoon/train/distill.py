@@ -16,6 +16,7 @@ from raccoon.contracts import RaccoonError
 from raccoon.model.network import RaccoonNet
 from raccoon.train.ema import Ema
 from raccoon.train.losses import Losses, outcome_entropy, resolve_arm, value_losses
+from raccoon.train.means import RunningMeans
 from raccoon.train.schedules import SCHEDULES, lr_factor
 from raccoon.train.targets import VALUE_TO_POINTS, equity_value
 
@@ -31,7 +32,7 @@ class Distillation(pl.LightningModule):
     ``auto`` (by the head). Adam without weight decay; ``lr`` follows ``schedule`` per step after ``warmup_steps``.
     ``ema_decay``: averaged weights are validated and exported (null: the weights themselves). ``gradient_clip``: largest
     gradient norm (null: none). The run ends after ``max_epochs``, or earlier after ``max_minutes``. ``checkpoint_minutes``:
-    also save within an epoch. A policy head is left as it is: no target reaches it here.
+    how often to save within an epoch as well (null: never). A policy head is left as it is: no target reaches it here.
 
     Validation logs, on held-out games: ``val/r2`` and ``val/mse`` of equity (points squared), ``val/ce`` (nats above the
     entropy of the labels). Raises RaccoonError for bad settings, naming the key.
@@ -51,7 +52,7 @@ class Distillation(pl.LightningModule):
         gradient_clip: float | None = 1.0,
         max_epochs: int = 10,
         max_minutes: float | None = None,
-        checkpoint_minutes: float | None = None,
+        checkpoint_minutes: float | None = 5.0,
     ) -> None:
         _check({key: value for key, value in locals().items() if key in _RULES})
         super().__init__()
@@ -66,7 +67,7 @@ class Distillation(pl.LightningModule):
         self.meta: dict[str, Any] = {}
         self._ema = None if ema_decay is None else Ema(net, ema_decay)
         self._total_steps, self._log_steps = 1, 50
-        self._loss_sum, self._batches = torch.zeros(()), 0
+        self.means = RunningMeans()
         self._sums: Tensor = torch.zeros(len(_SUMS), dtype=torch.float64)
 
     @property
@@ -85,13 +86,18 @@ class Distillation(pl.LightningModule):
     def optimizer(self) -> torch.optim.Optimizer:
         """Adam over the weights that are trained."""
         parameters = [parameter for parameter in self.net.parameters() if parameter.requires_grad]
-        return torch.optim.Adam(parameters, lr=self.lr, betas=self.betas, fused=True)
+        return torch.optim.Adam(parameters, lr=self.lr, betas=self.betas, fused=self.fused)
+
+    @property
+    def fused(self) -> bool:
+        """Whether the optimiser is a fused one: Lightning does not clip the gradients of such in mixed precision."""
+        return self._trainer is None or "mixed" not in str(self._trainer.precision)
 
     def on_fit_start(self) -> None:
         """Move the average to the device of the network."""
         if self._ema is not None:
             self._ema.to(self.device)
-        self._sums, self._loss_sum = self._sums.to(self.device), self._loss_sum.to(self.device)
+        self._sums = self._sums.to(self.device)
 
     def on_train_start(self) -> None:
         """Learn the length of the run: not when the optimiser is made, because asking then opens the data before Lightning
@@ -102,8 +108,8 @@ class Distillation(pl.LightningModule):
             raise RaccoonError("data.holdout: no game of this set is held out, so no epoch could be judged; raise it or use more games")
 
     def on_train_epoch_start(self) -> None:
-        """Start the mean of the training loss (of an epoch that a continued run enters in its middle: of the rest)."""
-        self._loss_sum, self._batches = torch.zeros((), device=self.device), 0
+        """Start the means; an epoch that a continued run enters in its middle goes on with those of its checkpoint."""
+        self.means.clear()
 
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:
         """Loss of one batch."""
@@ -112,24 +118,23 @@ class Distillation(pl.LightningModule):
         return self._noted(losses.total, len(boards))
 
     def _noted(self, loss: Tensor, rows: int) -> Tensor:
-        """``loss``, added up for the log."""
-        self._loss_sum += loss.detach()
-        self._batches += 1
+        """``loss``, added up for the log. Step by step it is logged now and then only: Lightning's bookkeeping of a figure costs more
+        than a small network's forward pass."""
+        self.means.add({"train/loss": loss})
         if self.trainer.is_last_batch or (self.global_step + 1) % self._log_steps == 0:
-            self._log_loss(loss.detach(), rows)
+            if not torch.isfinite(loss):
+                raise RaccoonError(f"the loss is {loss.item()} at step {self.global_step}: lower trainer.lr (or set trainer.gradient_clip)")
+            self.log("train/loss_step", loss.detach(), on_step=True, on_epoch=False, batch_size=rows)
         return loss
 
-    def _log_loss(self, loss: Tensor, rows: int) -> None:
-        """Log now and then only: Lightning's bookkeeping of a figure costs more than a small network's forward pass."""
-        if not torch.isfinite(loss):
-            raise RaccoonError(f"the loss is {loss.item()} at step {self.global_step}: lower trainer.lr (or set trainer.gradient_clip)")
-        self.log("train/loss_step", loss, on_step=True, on_epoch=False, batch_size=rows)
-        if self.trainer.is_last_batch:
-            self.log("train/loss", self._loss_sum / self._batches, on_step=False, on_epoch=True, batch_size=1, sync_dist=True)
+    def epoch_figures(self) -> dict[str, Tensor]:
+        """What the batches of the epoch were like so far; logged at its end."""
+        return {name: mean.to(self.device) for name, mean in self.means.means().items()}
 
     def optimizer_step(self, *args: Any, **kwargs: Any) -> None:
-        """Step, then average: here, so that a checkpoint taken right after a batch holds both."""
+        """Step, then average and count: here, so that a checkpoint taken right after a batch holds all."""
         super().optimizer_step(*args, **kwargs)
+        self.means.commit()
         if self._ema is not None:
             self._ema.update(self.net)
 
@@ -169,12 +174,14 @@ class Distillation(pl.LightningModule):
         """Add what makes the file loadable as a network and the run exactly resumable."""
         checkpoint["raccoon"] = artifact.header(self.net, self.meta)
         checkpoint["rng"] = {"cpu": torch.get_rng_state(), "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []}
+        checkpoint["means"] = self.means.state_dict(torch.clone if self._trainer is None else self._trainer.strategy.reduce)
         if self._ema is not None:
             state = self._ema.state_dict()
             checkpoint["ema"], checkpoint["ema_updates"] = state["net"], state["updates"]
 
     def on_load_checkpoint(self, checkpoint: Mapping[str, Any]) -> None:
-        """Restore the average and the random state."""
+        """Restore the average, the means and the random state."""
+        self.means.load_state_dict(checkpoint.get("means", {}))  # files of earlier versions have none
         torch.set_rng_state(checkpoint["rng"]["cpu"].cpu())
         if torch.cuda.is_available() and len(checkpoint["rng"]["cuda"]) == torch.cuda.device_count():
             torch.cuda.set_rng_state_all([state.cpu() for state in checkpoint["rng"]["cuda"]])

@@ -73,7 +73,6 @@ class PolicyValue(Distillation):
             self.net.requires_grad_(False)
         cast(torch.nn.Module, self.net.policy).requires_grad_(policy_weight > 0)
         self.train()  # Lightning keeps the modes that it finds
-        self._policy_sum: Tensor = torch.zeros(())
         self._policy_sums: Tensor = torch.zeros(len(_SUMS), dtype=torch.float64)
 
     def optimizer(self) -> torch.optim.Optimizer:
@@ -83,7 +82,7 @@ class PolicyValue(Distillation):
             {"params": [parameter for parameter in trained if parameter.ndim > 1], "weight_decay": self.weight_decay},
             {"params": [parameter for parameter in trained if parameter.ndim <= 1], "weight_decay": 0.0},
         ]
-        return torch.optim.AdamW(groups, lr=self.lr, betas=self.betas, fused=True)
+        return torch.optim.AdamW(groups, lr=self.lr, betas=self.betas, fused=self.fused)
 
     def train(self, mode: bool = True) -> PolicyValue:
         """As of any module; what is frozen stays in evaluation mode."""
@@ -92,11 +91,6 @@ class PolicyValue(Distillation):
             self.net.eval()
             cast(torch.nn.Module, self.net.policy).train(mode)
         return self
-
-    def on_train_epoch_start(self) -> None:
-        """Start the means of the training losses."""
-        super().on_train_epoch_start()
-        self._policy_sum = torch.zeros((), device=self.device)
 
     def training_step(self, batch: JointBatch, batch_idx: int) -> Tensor:
         """Loss of one batch."""
@@ -107,14 +101,11 @@ class PolicyValue(Distillation):
             terms.append(self.value_weight * raw_losses(self.net, raw, batch.probs6, self.arm, self.equity_weight).total)
         if logits is not None:
             loss = policy_cross_entropy(logits, policy.legal, policy.ids, policy.shares)
-            self._policy_sum += loss.detach()
+            self.means.add({"train/policy_loss": loss})
             terms.append(self.policy_weight * loss)
         if not terms:  # second halves alone, which have no value label, and no policy to learn
             terms.append(0.0 * torch.stack([weights.sum() for weights in self.net.parameters() if weights.requires_grad]).sum())
-        total = self._noted(torch.stack(terms).sum(), len(policy.boards))
-        if logits is not None and self.trainer.is_last_batch:
-            self.log("train/policy_loss", self._policy_sum / self._batches, on_step=False, on_epoch=True, batch_size=1, sync_dist=True)
-        return total
+        return self._noted(torch.stack(terms).sum(), len(policy.boards))
 
     def on_validation_epoch_start(self) -> None:
         """Start the sums."""

@@ -14,9 +14,9 @@ from typing import Any
 import lightning.pytorch as pl
 import torch
 from lightning.fabric.utilities.exceptions import MisconfigurationException
-from lightning.pytorch.callbacks import Callback, EarlyStopping, RichProgressBar, Timer
+from lightning.pytorch.callbacks import Callback, EarlyStopping, ProgressBar, Timer
 
-from raccoon import artifact
+from raccoon import artifact, interrupts
 from raccoon.build import build
 from raccoon.contracts import RaccoonError
 from raccoon.env.encoder import Encoder
@@ -26,9 +26,11 @@ from raccoon.model import RaccoonNet, build_net
 from raccoon.rng import torch_seed
 from raccoon.runs import Run
 from raccoon.train import final
-from raccoon.train.checkpoints import AtomicCheckpointIO, checkpoint_callbacks, peek, resume_path
-from raccoon.train.history import History
+from raccoon.train.checkpoints import TIMED, AtomicCheckpointIO, checkpoint_callbacks, peek, resume_path
+from raccoon.train.history import EpochFigures, History
+from raccoon.train.keep import KeepsWork
 from raccoon.train.loggers import build_loggers, finish, run_ids
+from raccoon.train.progress import EpochBar, EpochLines
 from raccoon.train.tracking import Tracking
 
 __all__ = ["quiet_trainer", "train"]
@@ -60,9 +62,8 @@ def train(cfg: Mapping[str, Any], run: Run) -> Path:
             path = _continue_from(run)
             if path is not None:
                 log.info("continuing from %s", path)
-            trainer.fit(module, datamodule=data, ckpt_path=path, weights_only=True)
-            if trainer.interrupted:
-                raise KeyboardInterrupt
+            with interrupts.heard():
+                trainer.fit(module, datamodule=data, ckpt_path=path, weights_only=True)
         report = final.finish(cfg, run, module, history.rows, evaluators)
         if trainer.is_global_zero:
             log_report(trainer.loggers, run.dir)
@@ -120,12 +121,14 @@ def _trainer(cfg: Mapping[str, Any], run: Run, module: Any, history: History) ->
             raise RaccoonError(f"callbacks.{name}.monitor=val/pr: is logged by callbacks.pr, which is not there; {advice}")
     without_pr = getattr(module, "monitor_without_pr", "val/mse")
     monitor = getattr(module, "monitor", None) or ("val/pr" if "pr" in callbacks else without_pr)
-    extra: list[Callback] = [history, Tracking(run.dir, cfg, history), *checkpoint_callbacks(run.dir, monitor, module.checkpoint_minutes)]
+    saving = checkpoint_callbacks(run.dir, monitor, module.checkpoint_minutes)
+    extra: list[Callback] = [history, KeepsWork(run.dir / TIMED), Tracking(run.dir, cfg, history), *saving]
     if module.max_minutes is not None:
         extra.append(Timer(timedelta(minutes=module.max_minutes), verbose=False))
     on_terminal = sys.stderr.isatty()
-    if on_terminal and not any(isinstance(callback, RichProgressBar) for callback in callbacks.values()):
-        extra.append(RichProgressBar(leave=False))
+    if on_terminal and not any(isinstance(callback, ProgressBar) for callback in callbacks.values()):
+        extra.append(EpochBar(leave=False))
+    extra.append(EpochLines(None) if on_terminal else EpochLines())
     flags = dict(cfg.get("runtime") or {})
     _check_devices(flags)
     try:
@@ -133,7 +136,7 @@ def _trainer(cfg: Mapping[str, Any], run: Run, module: Any, history: History) ->
             **flags,
             max_epochs=module.max_epochs,
             gradient_clip_val=module.gradient_clip,
-            callbacks=[*callbacks.values(), *extra, _RunIds()],
+            callbacks=[EpochFigures(), *callbacks.values(), *extra, _RunIds()],
             logger=loggers or False,
             plugins=[AtomicCheckpointIO()],
             default_root_dir=run.dir,

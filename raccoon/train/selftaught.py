@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+import torch
 from torch import Tensor
 
 from raccoon.train.distill import Distillation
@@ -18,10 +17,7 @@ class SelfTaught(Distillation):
     monitor_without_pr: str | None = None
     data_options = "data=selfplay"
 
-    def training_step(self, batch: Any, batch_idx: int) -> Tensor:
-        """Loss of one batch; with the last one of an epoch, what its games were like."""
-        loss = super().training_step(batch, batch_idx)
-        if self.trainer.is_last_batch:
-            figures = getattr(getattr(self.trainer, "datamodule", None), "figures", {})
-            self.log_dict(figures, on_step=False, on_epoch=True, batch_size=1, sync_dist=True)
-        return loss
+    def epoch_figures(self) -> dict[str, Tensor]:
+        """What the batches of the epoch were like so far, and its games."""
+        figures = getattr(getattr(self.trainer, "datamodule", None), "figures", {})
+        return super().epoch_figures() | {name: torch.tensor(value, device=self.device) for name, value in figures.items()}

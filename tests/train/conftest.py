@@ -16,6 +16,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from raccoon import artifact
 from raccoon.data.rows import pack
 from raccoon.data.writer import Plan, fill
 from raccoon.engine.outcomes import five_from_six
@@ -74,7 +75,7 @@ def store_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_config(store_folder: Path) -> Callable[..., dict[str, Any]]:
     """A resolved training config of a few seconds; keyword arguments change its trainer node."""
 
@@ -172,7 +173,7 @@ def killed_and_whole() -> Callable[..., tuple[Path, Path]]:
     return _killed_and_whole
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def open_at() -> Callable[..., Run]:
     """``open_at(folder, config, resumed=False)``: a run in ``folder``."""
 
@@ -184,25 +185,28 @@ def open_at() -> Callable[..., Run]:
 
 
 def _rows(folder: Path) -> list[dict[str, str]]:
-    """The curve, without what the clock or a cut decides: seconds, speeds, the mean losses of an epoch entered in its middle."""
+    """The curve, without what the clock decides: seconds and speeds."""
     read = list(csv.DictReader((folder / "metrics.csv").read_text().splitlines()))
-    clocked = ("seconds", "train/loss", "train/policy_loss", "play/late_s")
+    clocked = ("seconds", "play/late_s")
     return [{key: text for key, text in row.items() if key not in clocked and not key.endswith("_per_s")} for row in read]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def assert_same_end() -> Callable[..., None]:
-    """``assert_same_end(one, other, data="SelfPlay")``: bit for bit, weights, average, optimiser, replay window of the DataModule
-    ``data``; and the same curve."""
+    """``assert_same_end(one, other, data="SelfPlay")``: bit for bit, exported and trained weights, average, optimiser, replay window of
+    the DataModule ``data`` (None: it has none); and the same curve, training losses included."""
 
-    def same(one: Path, other: Path, data: str = "SelfPlay") -> None:
+    def same(one: Path, other: Path, data: str | None = "SelfPlay") -> None:
+        exported = [artifact.load(folder / "net.pt")[0].state_dict() for folder in (one, other)]
+        torch.testing.assert_close(*exported, rtol=0, atol=0)
         a, b = peek(one / "last.ckpt"), peek(other / "last.ckpt")
-        for part in ("state_dict", "ema", "optimizer_states", "lr_schedulers", "ema_updates", "global_step"):
+        for part in ("state_dict", "ema", "optimizer_states", "lr_schedulers", "ema_updates", "global_step", "means"):
             torch.testing.assert_close(a[part], b[part], rtol=0, atol=0)
-        held = [checkpoint[data] for checkpoint in (a, b)]
-        assert held[0]["played"] == held[1]["played"]
-        for part in ("rows", "held"):
-            assert torch.equal(held[0][part], held[1][part])
+        if data is not None:
+            held = [checkpoint[data] for checkpoint in (a, b)]
+            assert held[0]["played"] == held[1]["played"]
+            for part in ("rows", "held"):
+                assert torch.equal(held[0][part], held[1][part])
         assert _rows(one) == _rows(other)
 
     return same
