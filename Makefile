@@ -6,12 +6,14 @@ BIN := $(VENV)/bin
 PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3,$(shell command -v $(p) 2>/dev/null)))
 # --no-compile: bytecode is made when first needed, which halves the set-up
 PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check -q --no-compile $(if $(TORCH_INDEX_URL),--extra-index-url $(TORCH_INDEX_URL)) -c constraints.txt
+# worksteal: neighbours, which share fixtures, stay in one worker; an idle worker takes from the other's end
+PYTEST := $(BIN)/python -m pytest -q -n 2 --dist worksteal --durations=10
 ARGS ?=
 # where it is set nothing below is ever kept, and every process compiles torch anew
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help train test test-slow check format bench clean
+.PHONY: help train test test-slow check lint types quick format bench clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,19 +35,26 @@ $(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
 train: $(VENV)/.train ## set up, label positions, train a small net and measure it (ARGS="model=... trainer=..." for more)
 	$(BIN)/python train.py $(ARGS)
 
-test: check ## set up, check and run the tests of seconds
-	$(BIN)/python -m pytest -q -m "not slow" -n 2
+test: lint ## set up, check and run the tests of seconds; says how long they took and which took longest
+	@$(MAKE) --no-print-directory -j2 types quick
+
+quick: $(VENV)/.test
+	$(PYTEST) -m "not slow"
 
 $(VENV)/.slow: $(VENV)/.test
 	$(PIP_INSTALL) -e '.[ray]'
 	@touch $@
 
 test-slow: check $(VENV)/.slow ## every test, the ones of minutes and of Ray included
-	$(BIN)/python -m pytest -q -n 2
+	$(PYTEST)
 
-check: $(VENV)/.test ## lint and types
+check: lint types ## lint and types
+
+lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: $(VENV)/.test
 	$(BIN)/basedpyright --level error
 
 format: $(VENV)/.test ## format the code

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -40,3 +42,40 @@ def _heed_ctrl_c() -> None:
 def heeds_ctrl_c() -> Callable[[], None]:
     """A ``preexec_fn``: what a shell puts in the background is deaf to SIGINT, and so is all that it starts."""
     return _heed_ctrl_c
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a program ended, named as in ``subprocess.CompletedProcess``."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Ended]:
+    """``program(main, *arguments)``: a command line in this process and in ``tmp_path``, without the imports of a new one.
+
+    Default run folders have one name a process: two runs of a test need ``paths.run_dir``.
+    """
+
+    def run(main: Callable[[], None], *arguments: str) -> Ended:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", ["program", *arguments])
+        root = logging.getLogger()
+        handlers, level = root.handlers[:], root.level  # Hydra sets its own
+        status: object = None
+        try:
+            main()
+        except SystemExit as error:
+            status = error.code
+        finally:
+            root.handlers[:] = handlers
+            root.setLevel(level)
+        told = capsys.readouterr()
+        if status is None or isinstance(status, int):
+            return Ended(status or 0, told.out, told.err)
+        return Ended(1, told.out, f"{told.err}{status}\n")
+
+    return run

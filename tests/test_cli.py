@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import signal
@@ -9,18 +10,22 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from raccoon.cli import app
+from raccoon.cli.train import main as train_main
+from raccoon.contracts import RaccoonError
+from raccoon.runs import Run
+
 ROOT = Path(__file__).parents[1]
 QUICK = ("player=gnubg0", "opponent=random", "debug=fast", "evaluator.luck=off")
-JOB = """
-import sys
-from raccoon.cli.app import main
-from raccoon.contracts import RaccoonError
 
-def job(config, run):
+
+def _faulty(config: dict[str, Any], run: Run) -> None:
     if config["seed"] == 2:
         raise RaccoonError("seed=2: this one is refused")
     if config["seed"] == 3:
@@ -29,7 +34,14 @@ def job(config, run):
         raise OSError(28, "No space left on device", "some/file")
     print("ran", config["seed"], run.dir)
 
-main("evaluate", job)
+
+JOB = f"""
+from __future__ import annotations
+from raccoon.cli.app import main
+from raccoon.contracts import RaccoonError
+
+{inspect.getsource(_faulty)}
+main("evaluate", _faulty)
 """
 
 
@@ -40,6 +52,12 @@ def python(folder: Path, *command: str, **env: str) -> subprocess.CompletedProce
 
 def job(folder: Path, *overrides: str, **env: str) -> subprocess.CompletedProcess[str]:
     return python(folder, "-c", JOB, *overrides, **env)
+
+
+@pytest.fixture
+def here(program: Callable[..., Any]) -> Callable[..., Any]:
+    """``here(*overrides)``: ``job`` in this process."""
+    return partial(program, partial(app.main, "evaluate", _faulty))
 
 
 def test_help_lists_every_group_and_marks_the_defaults() -> None:
@@ -75,8 +93,10 @@ def test_help_lists_every_group_and_marks_the_defaults() -> None:
         ("+gmaes=5", "gmaes: nothing reads that key"),
     ],
 )
-def test_unknown_options_and_keys_are_named_without_a_traceback(tmp_path: Path, override: str, message: str) -> None:
-    done = job(tmp_path, override)
+def test_unknown_options_and_keys_are_named_without_a_traceback(
+    here: Callable[..., Any], tmp_path: Path, override: str, message: str
+) -> None:
+    done = here(override)
     assert done.returncode == 2
     assert done.stderr.startswith("error: ")
     assert message in done.stderr
@@ -84,13 +104,13 @@ def test_unknown_options_and_keys_are_named_without_a_traceback(tmp_path: Path, 
     assert not (tmp_path / "runs").exists()
 
 
-def test_a_key_of_the_users_own_may_be_referred_to(tmp_path: Path) -> None:
-    done = job(tmp_path, "+mine=11", "evaluator.games=${mine}")
+def test_a_key_of_the_users_own_may_be_referred_to(here: Callable[..., Any]) -> None:
+    done = here("+mine=11", "evaluator.games=${mine}")
     assert done.returncode == 0, done.stderr
 
 
-def test_refusals_are_one_line_and_exit_with_2(tmp_path: Path) -> None:
-    done = job(tmp_path, "seed=2")
+def test_refusals_are_one_line_and_exit_with_2(here: Callable[..., Any], tmp_path: Path) -> None:
+    done = here("seed=2")
     assert done.returncode == 2
     assert done.stderr.strip() == "error: seed=2: this one is refused"
     assert "refused" not in done.stdout
@@ -101,8 +121,8 @@ def test_refusals_are_one_line_and_exit_with_2(tmp_path: Path) -> None:
     assert "Traceback" in shown.stderr
 
 
-def test_a_section_that_was_taken_out_is_named(tmp_path: Path) -> None:
-    done = python(tmp_path, str(ROOT / "train.py"), "~trainer")
+def test_a_section_that_was_taken_out_is_named(program: Callable[..., Any]) -> None:
+    done = program(train_main, "~trainer")
     assert done.returncode == 2, done.stderr
     assert done.stderr.strip().splitlines()[-1] == "error: trainer: not in the config, but needed; leave out ~trainer"
 
@@ -115,8 +135,8 @@ def test_faults_of_the_program_show_where(tmp_path: Path) -> None:
         assert "Traceback" in done.stderr
 
 
-def test_a_disk_that_is_full_under_a_library_is_no_fault_of_the_program(tmp_path: Path) -> None:
-    done = job(tmp_path, "seed=5")
+def test_a_disk_that_is_full_under_a_library_is_no_fault_of_the_program(here: Callable[..., Any]) -> None:
+    done = here("seed=5")
     assert done.returncode == 2
     assert done.stderr.strip() == "error: [Errno 28] No space left on device: 'some/file'"
 
@@ -134,14 +154,14 @@ def test_jobs_of_a_multirun_are_separate_and_survive_each_other(tmp_path: Path) 
     assert sorted(path.name for path in (tmp_path / "mine").iterdir()) == ["0", "1"]
 
 
-def test_a_sweep_option_needs_no_flag(tmp_path: Path) -> None:
-    done = job(tmp_path, "sweep=gnubg_plies")
+def test_a_sweep_option_needs_no_flag(here: Callable[..., Any]) -> None:
+    done = here("sweep=gnubg_plies")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("ran 1 runs/multirun/evaluate/") == 3
 
 
-def test_a_missing_value_is_named(tmp_path: Path) -> None:
-    done = job(tmp_path, "player=checkpoint")
+def test_a_missing_value_is_named(here: Callable[..., Any]) -> None:
+    done = here("player=checkpoint")
     assert done.returncode == 2
     assert "player.checkpoint" in done.stderr
     assert "Traceback" not in done.stderr
