@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 
 from raccoon.contracts import RaccoonError
-from raccoon.executor import ProcessExecutor, Shard, core_count, fingerprint, run_shards
+from raccoon.executor import ProcessExecutor, Shard, Work, core_count, fingerprint, processes, run_shards
+from raccoon.progress import advance, expect
 from raccoon.rng import generator
 
 HERE = Path(__file__).parent
@@ -45,6 +46,8 @@ def refuses(job: Mapping[str, Any], index: int) -> dict[str, Any]:
 
 
 def threads(job: Mapping[str, Any], index: int) -> dict[str, Any]:
+    expect(8)
+    advance(3)
     return {"omp": os.environ["OMP_NUM_THREADS"], "pid": os.getpid()}
 
 
@@ -55,7 +58,7 @@ class Counting:
         self.asked: list[int] = []
         self.limit = limit
 
-    def map(self, shard: Shard, job: Mapping[str, Any], indices: Sequence[int], label: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    def map(self, shard: Shard, job: Mapping[str, Any], indices: Sequence[int], work: Work) -> Iterator[tuple[int, dict[str, Any]]]:
         for done, index in enumerate(reversed(indices)):
             if done == self.limit:
                 raise KeyboardInterrupt
@@ -65,7 +68,8 @@ class Counting:
 
 def test_results_are_the_same_with_0_1_and_2_workers(tmp_path: Path) -> None:
     results = [
-        run_shards(ProcessExecutor(workers, progress=False), draw, {"seed": 3}, 5, tmp_path / str(workers), "draw") for workers in (0, 1, 2)
+        run_shards(ProcessExecutor(workers, progress=False), draw, {"seed": 3}, 5, tmp_path / str(workers), Work("draw"))
+        for workers in (0, 1, 2)
     ]
     for other in results[1:]:
         for a, b in zip(results[0], other, strict=True):
@@ -86,38 +90,41 @@ def test_cores_are_counted_by_what_the_system_offers(monkeypatch: pytest.MonkeyP
 
 def test_shards_of_killed_workers_are_run_again(tmp_path: Path) -> None:
     job = {"folder": str(tmp_path), "dies": [1, 3]}
-    found = dict(ProcessExecutor(2, progress=False).map(dies_once, job, range(5), "dies"))
+    found = dict(ProcessExecutor(2, progress=False).map(dies_once, job, range(5), Work("dies")))
     assert {index: int(result["index"]) for index, result in found.items()} == {i: i for i in range(5)}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["died-1", "died-3"]
 
 
 def test_shards_that_keep_killing_their_worker_are_reported() -> None:
     with pytest.raises(RaccoonError, match=r"died 3 times in a row while running shards \[0\].*executor\.workers=0"):
-        list(ProcessExecutor(1, progress=False).map(always_dies, {}, [0], "dies"))
+        list(ProcessExecutor(1, progress=False).map(always_dies, {}, [0], Work("dies")))
 
 
 @pytest.mark.parametrize("workers", [0, 1])
 def test_errors_of_a_shard_reach_the_caller(workers: int) -> None:
     with pytest.raises(RaccoonError, match="shard 0: bad knob"):
-        list(ProcessExecutor(workers, progress=False).map(refuses, {}, [0], "x"))
+        list(ProcessExecutor(workers, progress=False).map(refuses, {}, [0], Work("x")))
 
 
-def test_workers_have_one_thread_and_the_parent_keeps_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_have_one_thread_say_what_they_have_done_and_the_parent_keeps_its_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
-    (found,) = [result for _, result in ProcessExecutor(1, progress=False).map(threads, {}, [0], "x")]
+    boards = []
+    monkeypatch.setattr(processes, "metered", lambda results, work, indices, board, enabled: boards.append(board) or results)
+    (found,) = [result for _, result in ProcessExecutor(1, progress=False).map(threads, {}, [5], Work("x"))]
+    assert list(boards[0]) == [8, 3]
     assert found["omp"] == "1"
     assert found["pid"] != os.getpid()
     assert os.environ["OMP_NUM_THREADS"] == "7"
 
 
 def test_an_interrupted_run_continues_where_it_stopped(tmp_path: Path) -> None:
-    whole = run_shards(Counting(), draw, {"seed": 1}, 6, tmp_path / "whole", "x")
+    whole = run_shards(Counting(), draw, {"seed": 1}, 6, tmp_path / "whole", Work("x"))
     first = Counting(limit=4)
     with pytest.raises(KeyboardInterrupt):
-        run_shards(first, draw, {"seed": 1}, 6, tmp_path / "cut", "x")
+        run_shards(first, draw, {"seed": 1}, 6, tmp_path / "cut", Work("x"))
     (tmp_path / "cut" / "shard-000005.npz").write_bytes(b"PK half a file")
     second = Counting()
-    cut = run_shards(second, draw, {"seed": 1}, 6, tmp_path / "cut", "x")
+    cut = run_shards(second, draw, {"seed": 1}, 6, tmp_path / "cut", Work("x"))
     assert first.asked == [5, 4, 3, 2]
     assert second.asked == [5, 1, 0]
     for a, b in zip(whole, cut, strict=True):
@@ -129,7 +136,7 @@ def two_parts(job: Mapping[str, Any], index: int) -> dict[str, Any]:
 
 
 def test_damaged_shards_are_run_again_whatever_is_wrong_with_them(tmp_path: Path) -> None:
-    whole = run_shards(Counting(), two_parts, {}, 2, tmp_path, "x")
+    whole = run_shards(Counting(), two_parts, {}, 2, tmp_path, Work("x"))
     file = tmp_path / "shard-000001.npz"
     good = file.read_bytes()
     bare = io.BytesIO()
@@ -146,23 +153,23 @@ def test_damaged_shards_are_run_again_whatever_is_wrong_with_them(tmp_path: Path
     damaged += [good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :] for at in places]
     for content in damaged:
         file.write_bytes(content)
-        again = run_shards(Counting(), two_parts, {}, 2, tmp_path, "x")
+        again = run_shards(Counting(), two_parts, {}, 2, tmp_path, Work("x"))
         for a, b in zip(whole, again, strict=True):
             assert {key: value.tolist() for key, value in a.items()} == {key: value.tolist() for key, value in b.items()}
 
 
 def test_too_many_shards_are_refused_before_any_is_looked_for(tmp_path: Path) -> None:
     with pytest.raises(RaccoonError, match=r"games: 10,000,000,000 shards, 1,000,000 are the most"):
-        run_shards(Counting(), draw, {}, 10**10, tmp_path / "new", "games")
+        run_shards(Counting(), draw, {}, 10**10, tmp_path / "new", Work("games"))
     assert not (tmp_path / "new").exists()
 
 
 def test_the_shards_of_another_job_are_not_touched(tmp_path: Path) -> None:
-    run_shards(Counting(), draw, {"seed": 1}, 2, tmp_path, "x")
+    run_shards(Counting(), draw, {"seed": 1}, 2, tmp_path, Work("x"))
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     for shard, job in ((draw, {"seed": 2}), (refuses, {"seed": 1})):
-        with pytest.raises(RaccoonError, match=r"holds shards of another job; give this run its own folder"):
-            run_shards(Counting(), shard, job, 2, tmp_path, "x")
+        with pytest.raises(RaccoonError, match=r"holds shards of another job, or of another version; resume=false"):
+            run_shards(Counting(), shard, job, 2, tmp_path, Work("x"))
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
@@ -172,21 +179,21 @@ def test_a_run_killed_in_the_middle_continues(tmp_path: Path) -> None:
         sys.path.insert(0, {str(HERE)!r})
         from pathlib import Path
         import test_executor as t
-        from raccoon.executor import run_shards
+        from raccoon.executor import Work, run_shards
         def draw(job, index):
             if index == 2:
                 os.kill(os.getpid(), 9)
             return t.draw(job, index)
         draw.__module__, draw.__qualname__ = t.__name__, "draw"
         from raccoon.executor import ProcessExecutor
-        run_shards(ProcessExecutor(0, progress=False), draw, {{"seed": 1}}, 4, Path({str(tmp_path)!r}), "x")
+        run_shards(ProcessExecutor(0, progress=False), draw, {{"seed": 1}}, 4, Path({str(tmp_path)!r}), Work("x"))
     """)
     killed = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True)
     assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
     mark = (tmp_path / "job.json").read_text()
     (tmp_path / "job.json").write_text(mark.replace('"test_executor.draw"', f'"{draw.__module__}.draw"'))
     again = Counting()
-    found = run_shards(again, draw, {"seed": 1}, 4, tmp_path, "x")
+    found = run_shards(again, draw, {"seed": 1}, 4, tmp_path, Work("x"))
     assert again.asked == [3, 2]
     assert [int(r["index"]) for r in found] == [0, 1, 2, 3]
 
@@ -216,10 +223,10 @@ _LEADER = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from test_executor import waits
-from raccoon.executor import ProcessExecutor
+from raccoon.executor import ProcessExecutor, Work
 
 if __name__ == "__main__":
-    list(ProcessExecutor(1, progress=False).map(waits, {}, [0], "test"))
+    list(ProcessExecutor(1, progress=False).map(waits, {}, [0], Work("test")))
 """
 
 

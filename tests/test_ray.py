@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from raccoon.contracts import RaccoonError
-from raccoon.executor import ProcessExecutor, RayExecutor, run_shards
+from raccoon.executor import ProcessExecutor, RayExecutor, Work, run_shards
 from raccoon.rng import generator
 from raccoon.testing import check_executor
 
@@ -76,9 +76,9 @@ def test_contract(ray_of_two: RayExecutor, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_rows_of_processes_though_a_worker_is_killed(ray_of_two: RayExecutor, tmp_path: Path) -> None:
     job = {"seed": 3, "folder": str(tmp_path), "dies": [1, 4]}
-    killed = run_shards(ray_of_two, draw, job, 6, tmp_path / "ray", "draw")
+    killed = run_shards(ray_of_two, draw, job, 6, tmp_path / "ray", Work("draw"))
     assert sorted(path.name for path in tmp_path.glob("died-*")) == ["died-1", "died-4"]
-    unharmed = run_shards(ProcessExecutor(2, progress=False), draw, job, 6, tmp_path / "processes", "draw")
+    unharmed = run_shards(ProcessExecutor(2, progress=False), draw, job, 6, tmp_path / "processes", Work("draw"))
     for a, b in zip(killed, unharmed, strict=True):
         assert np.array_equal(a["x"], b["x"])
         assert a["index"] == b["index"]
@@ -89,7 +89,7 @@ def test_the_rows_of_processes_though_a_worker_is_killed(ray_of_two: RayExecutor
 @pytest.mark.slow
 def test_shards_that_keep_killing_their_worker_are_reported(ray_of_two: RayExecutor) -> None:
     with pytest.raises(RaccoonError, match=r"shard 0: its worker died 3 times.*executor\.workers=0"):
-        list(ray_of_two.map(always_dies, {}, [0], "dies"))
+        list(ray_of_two.map(always_dies, {}, [0], Work("dies")))
 
 
 @needs_ray
@@ -112,14 +112,14 @@ def test_shards_of_a_caller_that_stops_are_given_up(ray_of_two: RayExecutor, tmp
 
 _LEADER = """
 import os, pathlib, sys, time
-from raccoon.executor import RayExecutor
+from raccoon.executor import RayExecutor, Work
 
 def waits(job, index):
     pathlib.Path(job["folder"], "pid").write_text(str(os.getpid()))
     time.sleep(60)
     return {}
 
-list(RayExecutor(sys.argv[2] or None, workers=1, progress=False).map(waits, {"folder": sys.argv[1]}, [0], "test"))
+list(RayExecutor(sys.argv[2] or None, workers=1, progress=False).map(waits, {"folder": sys.argv[1]}, [0], Work("test")))
 """
 
 
@@ -174,7 +174,7 @@ def test_command_lines(ray_of_two: RayExecutor, tmp_path: Path) -> None:
 
 def address_of(executor: RayExecutor) -> str:
     """Of the Ray that ``executor`` has started: a cluster for other programs."""
-    list(executor.map(draw, {"seed": 1, "folder": "", "dies": []}, [0], "connects"))
+    list(executor.map(draw, {"seed": 1, "folder": "", "dies": []}, [0], Work("connects")))
     import ray  # pyright: ignore[reportMissingImports]
 
     return ray.get_runtime_context().gcs_address

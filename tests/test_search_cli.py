@@ -46,12 +46,12 @@ def test_json_is_all_that_the_program_prints_and_no_folder_stays(tmp_path: Path)
 
 
 def test_progress_stays_out_of_the_json(tmp_path: Path) -> None:
-    code = "from raccoon import progress; progress._LOG_EVERY_S = -1.0; from raccoon.cli.search import main; main()"
+    code = "from raccoon import progress; progress._FIRST_S = 0.001; from raccoon.cli.search import main; main()"
     words = ["position=[4HPwATDgc/ABMA,4HPwATDgc/ABMA]", "player=gnubg0", "json=true"]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     done = subprocess.run([sys.executable, "-c", code, *words], cwd=tmp_path, capture_output=True, text=True, check=False, env=environment)
     assert len(json.loads(done.stdout)) == 2
-    assert "positions: 1 of 2" in done.stderr
+    assert " of 2 positions" in done.stderr
 
 
 def test_an_xgid_without_quotes_is_told_how(tmp_path: Path) -> None:

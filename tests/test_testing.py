@@ -155,8 +155,8 @@ def test_faults_of_searches_are_found(changes: Mapping[str, Any], message: str) 
 class Twice(ProcessExecutor):
     """An executor that yields everything twice, with the last result."""
 
-    def map(self, shard: Any, job: Any, indices: Any, label: str) -> Any:
-        results = list(super().map(shard, job, indices, label))
+    def map(self, shard: Any, job: Any, indices: Any, work: Any) -> Any:
+        results = list(super().map(shard, job, indices, work))
         yield from ((index, results[-1][1]) for index, _ in results)
 
 

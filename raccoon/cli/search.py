@@ -47,7 +47,7 @@ def _job(config: dict[str, Any], _: Any) -> None:
     if config["out"] is not None:
         _write(config, entries, player)
     else:
-        records = track(_records(config, entries, player), len(entries), "positions")
+        records = track(_records(config, entries, player), len(entries), "analysis", "positions")
         if config["json"]:
             print(json.dumps(list(records), indent=1))
         else:
@@ -98,7 +98,7 @@ def _write(config: dict[str, Any], entries: list[Question | _Refused], player: A
     mark = fingerprint({"player": section(config, "player"), "top": config["top"], "cubeful": config["cubeful"]})
     done = records.kept(path, mark, [entry.asked() for entry in entries], config["resume"])
     found = _records(config, entries[done:], player)
-    for _ in track(records.append(path, mark, found), len(entries) - done, "positions"):
+    for _ in track(records.append(path, mark, found), len(entries) - done, "analysis", "positions"):
         pass
     print(f"{path}: {len(entries)} positions, {len(entries) - done} of them new")
 

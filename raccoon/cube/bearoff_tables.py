@@ -77,6 +77,6 @@ def cubeful(checkers: int) -> NDArray[np.float32]:
     held[0, 1:] = 1.0
     best = held.copy()
     found, offsets = results(checkers)
-    for both in track(range(2, 12 * checkers + 1), 12 * checkers - 1, f"bear-off table, {checkers} checkers a side"):
+    for both in track(range(2, 12 * checkers + 1), 12 * checkers - 1, f"bear-off table, {checkers} checkers a side", "pip counts"):
         _level(both, by_pips, starts, found, offsets, held, best)
     return held

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +14,21 @@ from raccoon.checks import whole
 from raccoon.contracts import Boards, Engine, Player, RaccoonError
 from raccoon.data.explore import ExploringPlayer
 from raccoon.data.recorder import PositionRecorder
-from raccoon.data.rows import pack
+from raccoon.data.rows import pack, unpack5
 from raccoon.data.store import PositionStore
 from raccoon.data.writer import Plan, fill
 from raccoon.engine.outcomes import five_from_six
+from raccoon.env.codec import unique_boards
 from raccoon.executor import Executor
 from raccoon.play.match import play_games
+from raccoon.progress import advance, expect
 from raccoon.rng import hash64
 
 __all__ = ["SelfPlayLabels", "generate", "identity_of", "label", "teacher_of"]
 
 _MAX_SIBLINGS = 3.0
+_PART = 25  # games that a worker plays and labels at a time
+_AT_ONCE = 512  # rows that the teacher is asked for at a time
 _NO_PART = ("name", "_convert_", "_recursive_")
 
 
@@ -74,7 +78,9 @@ class SelfPlayLabels:
         knobs = {**identity, "player": self.player, "teacher": self.teacher, "batch": self.batch}
         count = -(-self.games // self.shard_games)
         about = {"teacher": self.teacher, "player": self.player, "seed": self.seed, "games": count * self.shard_games}
-        return Plan(identity, selfplay_shard, knobs, count, f"labels {self.name}", about)
+        parts = -(-self.shard_games // _PART)
+        label = f"labels {self.name}"
+        return Plan(identity, selfplay_shard, knobs, count, label, about, part=selfplay_part, parts=parts, join=joined, unit="rows")
 
     def _check(self) -> None:
         for key in ("games", "shard_games", "batch"):
@@ -100,20 +106,40 @@ def generate(config: Mapping[str, Any] | SelfPlayLabels, folder: Path | str, exe
 
 def selfplay_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     """``{"rows": ROW[n]}``: games ``index * shard_games ...`` played, their positions labelled. Pure in (job, index)."""
+    parts = -(-job["shard_games"] // _PART)
+    return {"rows": joined([selfplay_part(job, index * parts + number)["rows"] for number in range(parts)])}
+
+
+def selfplay_part(job: Mapping[str, Any], task: int) -> dict[str, Any]:
+    """``{"rows": ROW[n]}``: some games of a shard, ``task`` counting the parts of all shards. Pure in (job, task)."""
+    index, number = divmod(task, -(-job["shard_games"] // _PART))
     player: Player = shared(job["player"], "data.source.player", Player)
     teacher = teacher_of(job["teacher"])
     if job["explore"] > 0:
         player = ExploringPlayer(player, job["explore"], int(hash64(job["seed"], "explore shard", index)[0]))
     recorder = PositionRecorder(job["sibling_share"] / (1 - job["sibling_share"]), job["seed"])
-    games = np.arange(index * job["shard_games"], (index + 1) * job["shard_games"])
+    first = index * job["shard_games"]
+    games = np.arange(first + number * _PART, first + min((number + 1) * _PART, job["shard_games"]))
     play_games((player, player), games, job["seed"], observers=(recorder,), batch=job["batch"])
     found = recorder.collect()
+    expect(len(found.boards))
     return {"rows": pack(found.boards, label(teacher, found.boards), found.game, found.turn, found.provenance)}
 
 
+def joined(parts: Sequence[NDArray[np.void]]) -> NDArray[np.void]:
+    """``ROW[n]`` of the parts of a shard, in order: of equal positions the first one."""
+    rows = np.concatenate(parts)
+    return rows[np.sort(unique_boards(unpack5(rows)[0])[0])]
+
+
 def label(teacher: Engine, boards: Boards) -> NDArray[np.float64]:
-    """Cumulative five ``float64[N, 5]`` of pre-roll boards to the side on roll, by the teacher."""
-    return five_from_six(teacher.probs6(boards))
+    """Cumulative five ``float64[N, 5]`` of pre-roll boards to the side on roll, by the teacher; the progress hears of the rows."""
+    labels = np.empty((len(boards), 5))
+    for start in range(0, len(boards), _AT_ONCE):
+        rows = slice(start, start + _AT_ONCE)
+        labels[rows] = five_from_six(teacher.probs6(boards[rows]))
+        advance(len(labels[rows]))
+    return labels
 
 
 def identity_of(node: Any) -> Any:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from raccoon.checks import whole
 from raccoon.contracts import RaccoonError
 from raccoon.data.generate import identity_of, label, teacher_of
@@ -13,8 +15,11 @@ from raccoon.data.rows import ROW, pack, unpack5
 from raccoon.data.store import PositionStore
 from raccoon.data.writer import Plan, fill
 from raccoon.executor import Executor
+from raccoon.progress import expect
 
 __all__ = ["Relabelled", "relabel"]
+
+_PARTS = 10  # of a shard, each for a worker
 
 
 class Relabelled:
@@ -41,7 +46,8 @@ class Relabelled:
         identity = {"kind": "relabel", "source": store.fingerprint, "teacher": identity_of(self.teacher)}
         job = {"folder": str(Path(self.folder).resolve()), "teacher": self.teacher, "shards": len(store.indices)}
         about = {"teacher": self.teacher, "relabelled": store.fingerprint}
-        return Plan(identity, relabel_shard, job, len(store.indices), f"labels {self.name}", about)
+        label = f"labels {self.name}"
+        return Plan(identity, relabel_shard, job, len(store.indices), label, about, part=relabel_part, parts=_PARTS, unit="rows")
 
 
 def relabel(folder: Path | str, out: Path | str, teacher: Mapping[str, Any], executor: Executor) -> PositionStore:
@@ -51,6 +57,13 @@ def relabel(folder: Path | str, out: Path | str, teacher: Mapping[str, Any], exe
 
 def relabel_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     """``{"rows": ROW[n]}``: shard ``index`` of the source with new labels."""
-    rows = PositionStore.open(job["folder"], shards=job["shards"]).shard(index)
+    return {"rows": np.concatenate([relabel_part(job, index * _PARTS + number)["rows"] for number in range(_PARTS)])}
+
+
+def relabel_part(job: Mapping[str, Any], task: int) -> dict[str, Any]:
+    """``{"rows": ROW[n]}``: some rows of a shard, ``task`` counting the parts of all shards."""
+    index, number = divmod(task, _PARTS)
+    rows = np.array_split(PositionStore.open(job["folder"], shards=job["shards"]).shard(index), _PARTS)[number]
+    expect(len(rows))
     boards, _ = unpack5(rows)
     return {"rows": pack(boards, label(teacher_of(job["teacher"]), boards), rows["game"], rows["turn"], rows["provenance"])}

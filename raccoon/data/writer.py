@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError
 from raccoon.data import store as stores
-from raccoon.executor import Executor, Shard, fingerprint
+from raccoon.executor import Executor, Shard, Work, fingerprint
 from raccoon.files import atomic, write_json
 from raccoon.locks import writing
 from raccoon.versions import EVALUATORS, installed
@@ -29,6 +29,9 @@ log = logging.getLogger(__name__)
 class Plan:
     """How a set comes about: ``shard(job, index) -> {"rows": rows[n]}`` for ``count`` indices, of the dtype of ``format``.
 
+    A shard of several ``parts`` is made by several workers: ``part(job, index * parts + i)`` gives rows for ``i`` below ``parts``, which
+    ``join`` makes the rows of the shard ``index``. ``unit`` is what shards and parts report to the progress.
+
     ``identity`` names the rows (config, seeds, teacher; not where files lie, nor how many shards are wanted): the same
     identity gives the same shard ``i`` everywhere, and a set can be grown. ``about`` is copied into ``meta.json``.
     """
@@ -40,6 +43,10 @@ class Plan:
     label: str
     about: Mapping[str, Any] = field(default_factory=dict)
     format: str = stores.POSITIONS
+    part: Shard | None = None
+    parts: int = 1
+    join: Callable[[Sequence[NDArray[np.void]]], NDArray[np.void]] = np.concatenate
+    unit: str = "shards"
 
     @functools.cached_property
     def fingerprint(self) -> str:
@@ -84,10 +91,25 @@ def fill(plan: Plan, folder: Path | str, executor: Executor) -> stores.PositionS
         _write_meta(plan, folder, shards)
         if missing:
             log.info("%s: %d of %d shards to do in %s", plan.label, len(missing), plan.count, folder)
-        for index, result in executor.map(plan.shard, plan.job, missing, plan.label):
-            shards[index] = _write_shard(folder, index, np.asarray(result["rows"]), plan.format)
+        for index, rows in _made(plan, missing, executor):
+            shards[index] = _write_shard(folder, index, rows, plan.format)
             _write_meta(plan, folder, shards)
     return stores.PositionStore.open(folder, shards=plan.count)
+
+
+def _made(plan: Plan, missing: Sequence[int], executor: Executor) -> Iterator[tuple[int, NDArray[np.void]]]:
+    """The rows of the missing shards, each as soon as its last part is there."""
+    shard, parts = (plan.shard, 1) if plan.part is None else (plan.part, plan.parts)
+    tasks = [index * parts + number for index in missing for number in range(parts)]
+    waiting: dict[int, dict[int, NDArray[np.void]]] = {}
+    for task, result in executor.map(shard, plan.job, tasks, Work(plan.label, plan.unit)):
+        index, number = divmod(task, parts)
+        found = waiting.setdefault(index, {})
+        found[number] = np.asarray(result["rows"])
+        if len(found) == parts:
+            whole = [found[number] for number in range(parts)]
+            del waiting[index]
+            yield index, whole[0] if plan.part is None else plan.join(whole)
 
 
 def _finished(plan: Plan, folder: Path) -> dict[int, dict[str, Any]]:

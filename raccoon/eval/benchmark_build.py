@@ -22,7 +22,7 @@ from raccoon.contracts import CENTRED, OPPONENT, OWNED, Player, RaccoonError
 from raccoon.env.board26 import to_board26
 from raccoon.eval.benchmark import Benchmark
 from raccoon.eval.benchmark_json import parse
-from raccoon.executor import Executor, run_shards
+from raccoon.executor import Executor, Work, run_shards
 from raccoon.play.match import play_games
 from raccoon.play.observers import Record, Recorder
 from raccoon.rng import hash64
@@ -71,7 +71,7 @@ class BuildPlan:
 
 def build_benchmark(executor: Executor, plan: BuildPlan, folder: Path) -> Benchmark:
     """Play and referee; finished games wait in ``folder`` until the build is done."""
-    shards = run_shards(executor, referee_game, asdict(plan), plan.games, folder, "games")
+    shards = run_shards(executor, referee_game, asdict(plan), plan.games, folder, Work("benchmark", "games", [1] * plan.games))
     decisions = [decision for shard in shards for decision in json.loads(shard["json"].tobytes())]
     kinds = Counter(decision["kind"] for decision in decisions)
     meta = {

@@ -72,7 +72,7 @@ class CostModel:
         turns = enumerate_turns(checker.boards[picked], checker.dice[picked])
         u = float(np.diff(turns.offsets).mean())
         table: list[Mapping[str, Any]] = []
-        for one in track(self.searches, len(self.searches), "searches"):
+        for one in track(self.searches, len(self.searches), "cost model", "searches"):
             ply, k, replies = one["ply"], one["k"], one["replies"]
             rule = Filter("value", k) if ply else Filter("none")
             search = Expectimax(ply, rule, opponent="greedy" if replies == 1 else "full", replies=replies)
@@ -108,7 +108,7 @@ def _random_decisions(playouts: int, seed: int) -> tuple[Boards, NDArray[np.int8
     from raccoon.env.game_wrapper import random_playout, view
 
     def decisions() -> Iterator[tuple[Any, Any]]:
-        for game in track(range(playouts), playouts, "random games"):
+        for game in track(range(playouts), playouts, "random play", "games"):
             for state in random_playout(generator(seed, "cost model playouts", game)):
                 seen = None if state.is_terminal() else view(state)
                 if seen is not None and seen.dice is not None and not seen.mid_doubles:

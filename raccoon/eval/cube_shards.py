@@ -16,7 +16,7 @@ from raccoon.contracts import CubeModel, Cubes, Player, RaccoonError
 from raccoon.eval.benchmark import Benchmark, CubeDecisions, load, locate
 from raccoon.eval.cube_scoring import CubeAnswers, counted
 from raccoon.eval.pr_shards import digest, partition
-from raccoon.executor import Executor, run_shards
+from raccoon.executor import Executor, Work, run_shards
 from raccoon.play.player import CubefulSearch, EnginePlayer
 
 __all__ = ["CubeDecided", "answers", "decide", "takes_models"]
@@ -66,7 +66,8 @@ def decide(
         "shard_games": shard_games,
     }
     parts = partition(benchmark.cube.first_games(games), shard_games)
-    results = run_shards(executor, decide_shard, job, len(parts), folder, label)
+    work = Work(label, "decisions", [len(part) for part in parts])
+    results = run_shards(executor, decide_shard, job | {"shards": len(parts)}, len(parts), folder, work)
     back = np.argsort(np.concatenate(parts), kind="stable")
     given = np.concatenate([result["answers"] for result in results], axis=2)[:, :, back]
     probs6 = np.concatenate([result["probs6"] for result in results])

@@ -21,7 +21,7 @@ from raccoon.env.codec import unique_boards
 from raccoon.eval.benchmark import load, locate
 from raccoon.eval.cube_evidence import COMPLETED, EXACT, MADE, Evidence, Lines, exact_evidence, lines_of_benchmark
 from raccoon.eval.pr_shards import digest
-from raccoon.executor import Executor, run_shards
+from raccoon.executor import Executor, Work, run_shards, shard_size
 from raccoon.rng import generator
 
 __all__ = ["Plan", "volatility"]
@@ -88,8 +88,10 @@ def volatility(
     """The rows of at most ``limit`` different boards of the equities that count, and the SD of points over the rolls of each row."""
     lines = selected(plan)
     boards, inverse = _sample(plan, lines, limit)
-    job = {**plan.job(), "engine": dict(engine), "limit": limit, "shard": shard}
-    parts = run_shards(executor, volatility_shard, job, -(-len(boards) // shard), folder, "volatility")
+    size = shard_size(len(boards), shard)
+    job = {**plan.job(), "engine": dict(engine), "limit": limit, "shard": size}
+    sizes = [min(size, len(boards) - start) for start in range(0, len(boards), size)]
+    parts = run_shards(executor, volatility_shard, job, len(sizes), folder, Work("volatility", "boards", sizes))
     spread = np.concatenate([part["spread"] for part in parts])
     rows = np.flatnonzero(inverse >= 0)
     return lines.take(rows), spread[inverse[rows]]

@@ -20,8 +20,9 @@ from raccoon.contracts import Figure, Player, RaccoonError, Report, Step, Turns
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.eval import plots, stats
 from raccoon.eval.matches import MatchPlan
-from raccoon.executor import Executor, run_shards
+from raccoon.executor import Executor, Work, run_shards
 from raccoon.play.match import play_games, take_turns
+from raccoon.play.observers import Progress
 from raccoon.play.player import EnginePlayer
 from raccoon.search.greedy import two_step
 from raccoon.search.lookahead import StaticSearch
@@ -99,8 +100,10 @@ class DoublesConcession:
         began = time.perf_counter()
         if opponent is None:
             raise RaccoonError("opponent: this measurement needs one, for example opponent=gnubg0")
-        job = {"player": dict(player), "opponent": dict(opponent), "seed": seed, "plan": vars(self.plan), "second_price": self.second_price}
-        shards = run_shards(self.executor, concession_shard, job, self.plan.shards, Path(run_dir) / "shards", self.name)
+        job = {"player": dict(player), "opponent": dict(opponent), "seed": seed, "plan": vars(self.plan), "size": self.plan.size}
+        job |= {"second_price": self.second_price}
+        work = Work(self.name, "games", self.plan.sizes)
+        shards = run_shards(self.executor, concession_shard, job, len(self.plan.sizes), Path(run_dir) / "shards", work)
         turns = {key: np.concatenate([shard[key] for shard in shards]) for key in _COLUMNS}
         names = shards[0]["names"]
         report = Report(self.name, str(names[0]), str(names[1]), seed, 0.0, _figures(turns, self.plan.games))
@@ -123,7 +126,7 @@ def concession_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     greedy = EnginePlayer(engine, StaticSearch("greedy"), name=f"{player.name} (greedy doubles)")
     observer = ConcessionObserver(EnginePlayer(engine, StaticSearch("joint")), job["second_price"])
     players = (greedy, shared(job["opponent"], "opponent", Player))
-    play_games(players, plan.games_of(index), job["seed"], observers=[observer], batch=plan.batch, turn_cap=plan.turn_cap)
+    play_games(players, plan.games_of(index), job["seed"], observers=[observer, Progress()], batch=plan.batch, turn_cap=plan.turn_cap)
     # by game, and within a game as played: the same table whatever the batch
     table = observer.table()
     order = np.argsort(table["game"], kind="stable")

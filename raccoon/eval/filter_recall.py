@@ -22,7 +22,7 @@ from raccoon.eval import plots, report, stats
 from raccoon.eval.benchmark import load, locate
 from raccoon.eval.bgsage_pr import Settings
 from raccoon.eval.pr_shards import Selection, digest, partition
-from raccoon.executor import Executor, run_shards
+from raccoon.executor import Executor, Work, run_shards
 from raccoon.search import Expectimax, Filter, child_values
 from raccoon.search.filters import keep_best
 from raccoon.search.priors import priors
@@ -61,8 +61,9 @@ class FilterRecall(Settings):
             "content": digest(locate(self.source)),
             "games": self.shard_games,
         }
-        count = len(partition(checker, self.shard_games))
-        parts = run_shards(self.executor, rank_shard, job, count, Path(run_dir) / "shards", "filters")
+        sizes = [len(rows) for rows in partition(checker, self.shard_games)]
+        work = Work("filters", "decisions", sizes)
+        parts = run_shards(self.executor, rank_shard, job | {"shards": len(sizes)}, len(sizes), Path(run_dir) / "shards", work)
         result = Report(self.name, judge.name, None, seed, 0.0)
         sources = [key.removeprefix("ranks.") for key in parts[0] if key.startswith("ranks.")]
         curves: dict[str, list[float]] = {}

@@ -17,13 +17,16 @@ from raccoon.contracts import CubeRules, Player, RaccoonError
 from raccoon.cube.met import check_length
 from raccoon.eval.cube_luck import CONTROLS, CubeLuckObserver
 from raccoon.eval.luck import LuckObserver
-from raccoon.executor import Executor, run_shards
+from raccoon.executor import Executor, Work, run_shards, shard_size
 from raccoon.files import write_csv
 from raccoon.play.dice import OPENING_MODES
 from raccoon.play.match import play_games
-from raccoon.play.observers import DoubleCounter
+from raccoon.play.observers import DoubleCounter, Progress
 
 __all__ = ["MatchPlan", "Played", "build_players", "luck_switch", "play_match", "write_games"]
+
+
+_LEAST = 16  # games side by side, below which a network is asked for too little at a time
 
 
 def luck_switch(value: Any) -> bool:
@@ -37,7 +40,7 @@ def luck_switch(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class MatchPlan:
-    """Which games to play: global indices ``first .. first + games - 1`` in shards of ``shard_games``.
+    """Which games to play: global indices ``first .. first + games - 1`` in shards of ``shard_games`` at most (``size``).
 
     ``batch`` games are live at a time in a worker; ``luck`` adds up the dice luck; ``openings`` as in ``play.dice``. ``cube``:
     arguments of ``CubeRules`` where a cube is in play, None for cubeless games; ``match_length``: play matches, whose luck is
@@ -68,14 +71,19 @@ class MatchPlan:
         return None if self.cube is None else CubeRules(**self.cube)
 
     @property
-    def shards(self) -> int:
-        """How many shards there are."""
-        return -(-self.games // self.shard_games)
+    def size(self) -> int:
+        """Games of a shard: fewer where so many would leave cores idle."""
+        return shard_size(self.games, self.shard_games, _LEAST)
+
+    @property
+    def sizes(self) -> list[int]:
+        """Games of each shard."""
+        return [len(self.games_of(shard)) for shard in range(-(-self.games // self.size))]
 
     def games_of(self, shard: int) -> NDArray[np.int64]:
         """Global indices ``int64[G]`` of the games of one shard."""
-        start = shard * self.shard_games
-        return self.first + np.arange(start, min(start + self.shard_games, self.games), dtype=np.int64)
+        start = shard * self.size
+        return self.first + np.arange(start, min(start + self.size, self.games), dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -122,9 +130,10 @@ def play_match(
     """Play the games of ``plan``; shards already in ``folder`` are read. Raises RaccoonError when there is no opponent."""
     if opponent is None:
         raise RaccoonError("opponent: this measurement needs one, for example opponent=gnubg0")
-    job = {"player": dict(player), "opponent": dict(opponent), "seed": seed, "plan": vars(plan)}
+    job = {"player": dict(player), "opponent": dict(opponent), "seed": seed, "plan": vars(plan), "size": plan.size}
     fresh, began = not any(folder.glob("shard-*.npz")), time.perf_counter()
-    shards = run_shards(executor, match_shard, job, plan.shards, folder, label)
+    work = Work(label, "games" if plan.match_length is None else "matches", plan.sizes)
+    shards = run_shards(executor, match_shard, job, len(plan.sizes), folder, work)
     columns = ("games", "points", "rolls", "capped", "luck", "cube", "doubles")
     joined = {key: np.concatenate([shard[key] for shard in shards]) for key in columns}
     return Played(
@@ -160,7 +169,7 @@ def match_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
         players,
         games,
         job["seed"],
-        observers=[doubles] if luck is None else [doubles, luck],
+        observers=[doubles, Progress()] if luck is None else [doubles, Progress(), luck],
         batch=plan.batch,
         openings=plan.openings,
         turn_cap=plan.turn_cap,

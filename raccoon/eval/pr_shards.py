@@ -15,7 +15,7 @@ from raccoon.build import shared
 from raccoon.contracts import CubeRules, Player
 from raccoon.eval.benchmark import CheckerDecisions, CubeDecisions, load, locate
 from raccoon.eval.pr_scoring import Decided, choose
-from raccoon.executor import Executor, run_shards
+from raccoon.executor import Executor, Work, run_shards, shard_size
 
 __all__ = ["Selection", "decide", "digest", "partition"]
 
@@ -59,7 +59,8 @@ def decide(
         job["rules"] = asdict(rules)
     checker = selection.of(load(selection.source).checker)
     parts = partition(checker, shard_games)
-    results = run_shards(executor, choose_shard, job, len(parts), folder, label)
+    work = Work(label, "decisions", [len(part) for part in parts])
+    results = run_shards(executor, choose_shard, job | {"shards": len(parts)}, len(parts), folder, work)
     order = np.concatenate(parts)
     chosen = np.empty(len(order), np.int64)
     chosen[order] = np.concatenate([result["chosen"] for result in results])
@@ -90,9 +91,10 @@ def choose_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
 
 
 def partition(checker: CheckerDecisions | CubeDecisions, shard_games: int) -> list[NDArray[np.int64]]:
-    """Row indices (ascending) of each shard: the decisions of ``shard_games`` consecutive games."""
+    """Row indices (ascending) of each shard: the decisions of ``shard_games`` consecutive games, of fewer where there are few."""
     games, numbers = np.unique(checker.games, return_inverse=True)
-    return [np.flatnonzero(numbers // shard_games == shard) for shard in range(-(-len(games) // shard_games))]
+    size = shard_size(len(games), shard_games)
+    return [np.flatnonzero(numbers // size == shard) for shard in range(-(-len(games) // size))]
 
 
 def digest(path: Path) -> str:

@@ -7,7 +7,8 @@ its worker is run again.
 from raccoon.executor.base import Executor, KeepsWorkers, Shard, Started, Workers, core_count
 from raccoon.executor.processes import ProcessExecutor
 from raccoon.executor.ray import RayExecutor
-from raccoon.executor.shards import fingerprint, run_shards
+from raccoon.executor.shards import fingerprint, run_shards, shard_size
+from raccoon.progress import Work
 
 __all__ = [
     "Executor",
@@ -16,8 +17,10 @@ __all__ = [
     "RayExecutor",
     "Shard",
     "Started",
+    "Work",
     "Workers",
     "core_count",
     "fingerprint",
     "run_shards",
+    "shard_size",
 ]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from raccoon.contracts import RaccoonError
+from raccoon.progress import Board, Meter, Work, reporting
 
 __all__ = [
     "ONE_THREAD",
@@ -18,6 +19,7 @@ __all__ = [
     "Started",
     "Workers",
     "core_count",
+    "metered",
     "one_thread",
     "worker_count",
 ]
@@ -32,8 +34,8 @@ ONE_THREAD: dict[str, str] = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THR
 class Executor(Protocol):
     """Runs shards in any order and yields ``(index, result)`` as each is done."""
 
-    def map(self, shard: Shard, job: Mapping[str, Any], indices: Sequence[int], label: str) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Run ``shard(job, i)`` for each index; a progress bar carries ``label``."""
+    def map(self, shard: Shard, job: Mapping[str, Any], indices: Sequence[int], work: Work) -> Started:
+        """Run ``shard(job, i)`` for each index; the progress says what ``work`` is and how much of it is done."""
         ...
 
 
@@ -60,11 +62,17 @@ class KeepsWorkers(Executor, Protocol):
 
 
 class InProcess:
-    """``Workers`` that are this process: each shard runs when its result is asked for."""
+    """``Workers`` that are this process: each shard runs when its result is asked for. ``board``: where shards say what they have done."""
+
+    def __init__(self, board: Board | None = None) -> None:
+        self.board = board
 
     def start(self, shard: Shard, job: Mapping[str, Any], indices: Sequence[int]) -> Started:
         """See ``Workers.start``."""
-        return ((index, shard(job, index)) for index in indices)
+        for place, index in enumerate(indices):
+            with reporting(self.board, place):
+                result = shard(job, index)
+            yield index, result
 
     def close(self) -> None:
         """Nothing is held."""
@@ -75,6 +83,15 @@ def core_count() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def metered(results: Started, work: Work, indices: Sequence[int], board: Board, enabled: bool = True) -> Started:
+    """``results`` of the shards ``indices``, their progress shown."""
+    place = {index: at for at, index in enumerate(indices)}
+    with Meter(work, indices, board, enabled) as meter:
+        for index, result in results:
+            meter.finish(place[index])
+            yield index, result
 
 
 def worker_count(workers: int | None) -> int | None:

@@ -13,11 +13,13 @@ from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
 from typing import Any
 
 from raccoon.contracts import RaccoonError
-from raccoon.executor.base import InProcess, Shard, Started, Workers, core_count, one_thread, worker_count
+from raccoon.executor.base import InProcess, Shard, Started, Workers, core_count, metered, one_thread, worker_count
+from raccoon.progress import Board, Work, reporting
 
 __all__ = ["ProcessExecutor", "ProcessWorkers"]
 
 _LOST_LIMIT = 3
+_CONTEXT = multiprocessing.get_context("spawn")
 
 
 class ProcessExecutor:
@@ -31,12 +33,12 @@ class ProcessExecutor:
         self.workers = core_count() if given is None else given
         self.progress = progress
 
-    def map(self, shard: Shard, job: Mapping[str, Any], indices: Sequence[int], label: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    def map(self, shard: Shard, job: Mapping[str, Any], indices: Sequence[int], work: Work) -> Started:
         """See ``Executor.map``. Raises RaccoonError when the same shards keep killing their worker."""
-        from raccoon.progress import track
-
-        with contextlib.closing(self.open(min(self.workers, len(indices)))) as workers:
-            yield from track(workers.start(shard, job, indices), total=len(indices), label=label, enabled=self.progress)
+        board: Board = _CONTEXT.RawArray("q", 2 * max(len(indices), 1))
+        count = min(self.workers, len(indices))
+        with contextlib.closing(ProcessWorkers(count, board) if count else InProcess(board)) as workers:
+            yield from metered(workers.start(shard, job, indices), work, indices, board, self.progress)
 
     def open(self, workers: int | None = None) -> Workers:
         """See ``KeepsWorkers.open``. Processes start with the first shards."""
@@ -45,16 +47,21 @@ class ProcessExecutor:
 
 
 class ProcessWorkers:
-    """``count`` processes, started as shards come and kept until ``close``; all are replaced when one dies."""
+    """``count`` processes, started as shards come and kept until ``close``; all are replaced when one dies.
 
-    def __init__(self, count: int) -> None:
-        self.count = count
+    ``board``, which all share, is where the shards of the one lot that is started say what they have done.
+    """
+
+    def __init__(self, count: int, board: Board | None = None) -> None:
+        self.count, self.board = count, board
         self._pool: ProcessPoolExecutor | None = None
+        self._place: dict[int, int] = {}
         self._processes: set[Any] = set()
         self._running: set[futures.Future[dict[str, Any]]] = set()
 
     def start(self, shard: Shard, job: Mapping[str, Any], indices: Sequence[int]) -> Started:
         """See ``Workers.start``."""
+        self._place = {index: at for at, index in enumerate(indices)} if self.board is not None else {}
         pool, running = self._submit(shard, job, indices)
         return self._results(shard, job, pool, running)
 
@@ -75,11 +82,11 @@ class ProcessWorkers:
         """The pool that runs the shards, a new one after a worker has died, and which future is which shard."""
         for last in (False, True):
             if self._pool is None:
-                self._pool = ProcessPoolExecutor(self.count, multiprocessing.get_context("spawn"), initializer=_end_with_parent)
+                self._pool = ProcessPoolExecutor(self.count, _CONTEXT, _begin, (self.board,))
             before = set(multiprocessing.active_children())
             try:
                 with one_thread(), _deaf_to_ctrl_c():  # processes that start now have the environment and the mask
-                    running = {self._pool.submit(shard, dict(job), index): index for index in indices}
+                    running = {self._pool.submit(_run, shard, dict(job), index, self._place.get(index, 0)): index for index in indices}
             except BrokenProcessPool:
                 self._pool = None
                 if last:
@@ -123,6 +130,22 @@ def _deaf_to_ctrl_c() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+_board: Board | None = None  # in a worker
+
+
+def _begin(board: Board | None) -> None:
+    """In a new worker."""
+    global _board
+    _board = board
+    _end_with_parent()
+
+
+def _run(shard: Shard, job: Mapping[str, Any], index: int, place: int) -> dict[str, Any]:
+    """In a worker."""
+    with reporting(_board, place):
+        return shard(job, index)
 
 
 def _end_with_parent() -> None:

@@ -14,7 +14,8 @@ from typing import Any
 
 from raccoon.checks import whole
 from raccoon.contracts import RaccoonError
-from raccoon.executor.base import ONE_THREAD, InProcess, Shard, Started, Workers, core_count, one_thread, worker_count
+from raccoon.executor.base import ONE_THREAD, InProcess, Shard, Started, Workers, core_count, metered, one_thread, worker_count
+from raccoon.progress import Work
 
 __all__ = ["RayExecutor", "RayWorkers"]
 
@@ -36,13 +37,12 @@ class RayExecutor:
         if not _installed():
             raise RaccoonError("executor=ray: the package ray is not installed; pip install 'raccoon[ray]', or choose executor=processes")
 
-    def map(self, shard: Shard, job: Mapping[str, Any], indices: Sequence[int], label: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    def map(self, shard: Shard, job: Mapping[str, Any], indices: Sequence[int], work: Work) -> Started:
         """See ``Executor.map``. Raises RaccoonError when a shard keeps killing its worker, or the cluster cannot be reached."""
-        from raccoon.progress import track
-
         most = len(indices) if self.workers is None else min(self.workers, len(indices))
+        board = [0, 0] * len(indices)  # shards on other machines are heard of when they are done
         with contextlib.closing(self.open(None if self.workers is None and most else most)) as workers:
-            yield from track(workers.start(shard, job, indices), total=len(indices), label=label, enabled=self.progress)
+            yield from metered(workers.start(shard, job, indices), work, indices, board, self.progress)
 
     def open(self, workers: int | None = None) -> Workers:
         """See ``KeepsWorkers.open``."""

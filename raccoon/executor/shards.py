@@ -16,11 +16,13 @@ from raccoon import assets
 from raccoon.contracts import RaccoonError
 from raccoon.executor.base import Executor, Shard
 from raccoon.files import read_json, write_arrays, write_json
+from raccoon.progress import Work
 from raccoon.versions import EVALUATORS, installed
 
-__all__ = ["fingerprint", "run_shards"]
+__all__ = ["fingerprint", "run_shards", "shard_size"]
 
 _MOST_SHARDS = 10**6
+_BUSY = 64  # workers that a job of any size has shards for
 
 
 def fingerprint(job: Mapping[str, Any]) -> str:
@@ -47,19 +49,27 @@ def _files(node: Any, key: str = "") -> Iterator[tuple[str, str]]:
                     yield node, hashlib.file_digest(handle, "sha256").hexdigest()
 
 
+def shard_size(units: int, most: int, least: int = 1) -> int:
+    """How many of ``units`` a shard takes: ``most``, but fewer (``least``, for work that is quicker in batches) where there would be
+    too few shards for many cores. Follows from the job alone, so that it is the same for any number of workers."""
+    return max(1, min(most, max(least, -(-units // _BUSY))))
+
+
 def run_shards(
-    executor: Executor, shard: Shard, job: Mapping[str, Any], count: int, folder: Path, label: str
+    executor: Executor, shard: Shard, job: Mapping[str, Any], count: int, folder: Path, work: Work
 ) -> list[dict[str, np.ndarray]]:
     """Results of shards ``0..count-1`` in order; those already in ``folder`` from the same job are read, not run.
 
     Raises RaccoonError when ``folder`` holds the shards of another job, or when there would be more than a million of them.
     """
     if count > _MOST_SHARDS:
-        raise RaccoonError(f"{label}: {count:,} shards, {_MOST_SHARDS:,} are the most; ask for less, or for larger shards")
+        raise RaccoonError(f"{work.label}: {count:,} shards, {_MOST_SHARDS:,} are the most; ask for less, or for larger shards")
     stamp = folder / "job.json"
     mark = {"fingerprint": fingerprint(job), "shard": f"{shard.__module__}.{shard.__qualname__}"}
     if stamp.exists() and read_json(stamp) != mark:
-        raise RaccoonError(f"{folder}: holds shards of another job; give this run its own folder (paths.run_dir=...)")
+        raise RaccoonError(
+            f"{folder}: holds shards of another job, or of another version; resume=false starts anew (or name a folder: paths.run_dir=...)"
+        )
     write_json(stamp, mark)
     found: dict[int, dict[str, np.ndarray]] = {}
     for index in range(count):
@@ -69,7 +79,7 @@ def run_shards(
     names = {name for arrays in found.values() for name in arrays}
     found = {index: arrays for index, arrays in found.items() if names <= arrays.keys()}  # a damaged file can lose one unnoticed
     missing = [index for index in range(count) if index not in found]
-    for index, result in executor.map(shard, job, missing, label):
+    for index, result in executor.map(shard, job, missing, work):
         write_arrays(folder / f"shard-{index:06d}.npz", result)
         found[index] = {key: np.asarray(value) for key, value in result.items()}
     return [found[index] for index in range(count)]

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, Cubes, Offer, Step, Turns
+from raccoon.progress import advance
 
-__all__ = ["DoubleCounter", "Record", "Recorder"]
+__all__ = ["DoubleCounter", "Progress", "Record", "Recorder"]
 
 
 @dataclass(frozen=True)
@@ -79,3 +80,17 @@ class DoubleCounter:
 
     def finished(self, games: NDArray[np.int64], points: NDArray[np.int64]) -> None:
         """Nothing."""
+
+
+class Progress:
+    """Tells the progress of each game (match) that is over."""
+
+    def rolled(self, step: Step) -> None:
+        """Nothing."""
+
+    def played(self, step: Step, turns: Turns, chosen: NDArray[np.int64]) -> None:
+        """Nothing."""
+
+    def finished(self, games: NDArray[np.int64], points: NDArray[np.int64]) -> None:
+        """So many more."""
+        advance(len(games))

@@ -25,7 +25,7 @@ from raccoon.env.board import terminal_points, unfinished
 from raccoon.env.codec import from_position_id, unique_boards
 from raccoon.env.half_moves import low_first
 from raccoon.env.movegen import ROLLS, afterstates_all_rolls, enumerate_turns
-from raccoon.executor import Executor, run_shards
+from raccoon.executor import Executor, Work, run_shards
 from raccoon.search.filters import Filter, keep_best
 from raccoon.search.lookahead import StaticSearch, enumerate_leaves, leaf_values
 from raccoon.search.rollout_dice import BLOCK, trial_dice
@@ -213,7 +213,7 @@ def run_rollouts(
     for text in positions:
         unfinished(from_position_id(text)[None])
     job = {"positions": list(positions), "engine": dict(engine), "rollout": dict(rollout)}
-    parts = run_shards(executor, rollout_shard, job, len(positions), Path(folder), "rollouts")
+    parts = run_shards(executor, rollout_shard, job, len(positions), Path(folder), Work("rollouts", "positions", [1] * len(positions)))
     return RolloutResult(*(np.concatenate([part[key] for part in parts]) for key in RolloutResult.__dataclass_fields__))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from raccoon.contracts import Evaluator, Figure, Report
-from raccoon.executor import KeepsWorkers, ProcessExecutor, run_shards
+from raccoon.executor import KeepsWorkers, ProcessExecutor, Work, run_shards
 from raccoon.rng import generator
 from raccoon.testing.subjects import expect, subject
 
@@ -77,20 +77,20 @@ def check_executor(executor: Any, folder: Path) -> None:
     One that keeps workers: several lots of shards at a time.
     """
     executor = subject(executor)
-    job = {"seed": 3}
-    found = dict(executor.map(_draw, job, [4, 1, 2], "check"))
+    job, work = {"seed": 3}, Work("check")
+    found = dict(executor.map(_draw, job, [4, 1, 2], work))
     expect(set(found) == {1, 2, 4}, "map must yield each index exactly once")
     for index, result in found.items():
         expect(np.array_equal(result["x"], _draw(job, index)["x"]), f"shard {index} has another shard's result")
-    whole = run_shards(executor, _draw, job, 5, folder, "check")
+    whole = run_shards(executor, _draw, job, 5, folder, work)
     expect(
         np.array_equal(np.stack([r["x"] for r in whole]), np.stack([_draw(job, i)["x"] for i in range(5)])), "run_shards mixes up shards"
     )
-    expect(list(executor.map(_draw, job, [], "check")) == [], "no indices, no results")
+    expect(list(executor.map(_draw, job, [], work)) == [], "no indices, no results")
     if isinstance(executor, KeepsWorkers):
         _check_kept(executor)
     try:
-        list(executor.map(_fail, job, [0], "check"))
+        list(executor.map(_fail, job, [0], work))
     except ArithmeticError:
         return
     raise AssertionError("an error in a shard must reach the caller")

@@ -15,17 +15,20 @@ from typing import Any
 import numpy as np
 import pytest
 
+from raccoon.build import build
 from raccoon.contracts import RaccoonError
 from raccoon.data import store as stores
 from raccoon.data.generate import SelfPlayLabels, generate
+from raccoon.data.recorder import PositionRecorder
 from raccoon.data.relabel import relabel
-from raccoon.data.rows import SELFPLAY, SIBLING
+from raccoon.data.rows import SELFPLAY, SIBLING, unpack5
 from raccoon.data.store import PositionStore
 from raccoon.data.writer import fill, prepare
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.env.board import terminal_points
 from raccoon.env.codec import position_keys
 from raccoon.executor import ProcessExecutor
+from raccoon.play.match import play_games
 
 Labels = Callable[..., SelfPlayLabels]
 GNUBG = {"_target_": "raccoon.engine.gnubg.GnubgEngine", "ply": 0}
@@ -106,6 +109,7 @@ _KILLED = """
 import json, sys, time
 from raccoon.data import generate, writer
 from raccoon.executor import ProcessExecutor
+from raccoon.play.match import play_games
 whole = writer._write_shard
 def slow(*a):
     entry = whole(*a)
@@ -216,14 +220,27 @@ def test_relabelling_keeps_the_positions_and_their_games(small: PositionStore, i
 def test_relabelling_by_a_deeper_teacher_resumes(small: PositionStore, inline: ProcessExecutor, tmp_path: Path) -> None:
     teacher = {**GNUBG, "ply": 1, "package": "pruned"}
     with pytest.raises(KeyboardInterrupt):
-        relabel(small.folder, tmp_path / "deep", teacher, Stops(1, KeyboardInterrupt()))
-    deep = relabel(small.folder, tmp_path / "deep", teacher, Stops(2, RuntimeError("a third shard was run")))
+        relabel(small.folder, tmp_path / "deep", teacher, Stops(10, KeyboardInterrupt()))  # the parts of a shard
+    deep = relabel(small.folder, tmp_path / "deep", teacher, Stops(20, RuntimeError("a third shard was run")))
     assert (everything(deep)["key"] == everything(small)["key"]).all()
     pick = np.arange(0, len(deep), 40)
     boards, probs5 = deep.gather(pick)
     assert (position_keys(boards) == everything(small)["key"][pick]).all()
     assert np.abs(probs5 - GnubgEngine(1, "pruned").probs5(boards)).max() < 1e-4
     assert np.abs(probs5 - small.gather(pick)[1]).max() > 1e-3
+
+
+def test_a_shard_is_made_in_parts_for_many_workers_and_is_the_same_as_if_made_at_once(labels: Labels, inline: ProcessExecutor) -> None:
+    plan = labels(games=30, shard_games=30, sibling_share=0.2).plan()
+    assert plan.part is not None
+    assert plan.parts == 2
+    made = plan.join([plan.part(plan.job, task)["rows"] for task in range(2)])
+    assert (made == plan.shard(plan.job, 0)["rows"]).all()
+    player, recorder = build(plan.job["player"]), PositionRecorder(0.25, plan.job["seed"])
+    play_games((player, player), np.arange(30), plan.job["seed"], observers=[recorder])
+    found = recorder.collect()
+    assert (unpack5(made)[0] == found.boards).all()
+    assert (made["game"] == found.game).all()
 
 
 def test_a_writer_at_work_is_refused(labels: Labels, small: PositionStore, inline: ProcessExecutor, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from raccoon.eval.benchmark import CheckerDecisions, load
 from raccoon.eval.bgsage_pr import BGSagePR, predicted_ppg
 from raccoon.eval.pr_scoring import accuracy, choose, group_masks, pr, score
 from raccoon.eval.pr_table import PRTable
-from raccoon.executor import ProcessExecutor, Shard
+from raccoon.executor import ProcessExecutor, Shard, Work
 from raccoon.play.player import EnginePlayer
 
 HERE = ProcessExecutor(workers=0, progress=False)
@@ -64,8 +64,8 @@ class Stops(ProcessExecutor):
         super().__init__(workers=0, progress=False)
         self.after = after
 
-    def map(self, shard: Shard, job: Mapping[str, Any], indices: Any, label: str) -> Iterator[tuple[int, dict[str, Any]]]:
-        for done, result in enumerate(super().map(shard, job, indices, label)):
+    def map(self, shard: Shard, job: Mapping[str, Any], indices: Any, work: Work) -> Iterator[tuple[int, dict[str, Any]]]:
+        for done, result in enumerate(super().map(shard, job, indices, work)):
             if done == self.after:
                 raise KeyboardInterrupt
             yield result
@@ -78,9 +78,9 @@ class Counts(ProcessExecutor):
         super().__init__(workers=0, progress=False)
         self.asked: list[list[int]] = []
 
-    def map(self, shard: Shard, job: Mapping[str, Any], indices: Any, label: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    def map(self, shard: Shard, job: Mapping[str, Any], indices: Any, work: Work) -> Iterator[tuple[int, dict[str, Any]]]:
         self.asked.append(list(indices))
-        yield from super().map(shard, job, indices, label)
+        yield from super().map(shard, job, indices, work)
 
 
 @pytest.fixture(scope="module")
@@ -207,7 +207,7 @@ def test_interrupted_run_continues_and_gives_the_same(tmp_path: Path, gnubg: tup
         BGSagePR(Stops(after=6), shard_games=5, compare=None).run(GNUBG, None, tmp_path, 1)
     executor = Counts()
     result = BGSagePR(executor, shard_games=5, compare=None).run(GNUBG, None, tmp_path, 1)
-    assert executor.asked == [[6, 7, 8, 9, 10, 11]]
+    assert executor.asked == [list(range(6, 60))]  # a game of the 60 each
     assert result.figures["pr"] == gnubg[0].figures["pr"]
     assert result.figures["value_mse"] == gnubg[0].figures["value_mse"]
     with pytest.raises(RaccoonError, match="another job"):

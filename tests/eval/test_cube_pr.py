@@ -20,7 +20,7 @@ from raccoon.eval.benchmark import load
 from raccoon.eval.cube_pr import CubePR
 from raccoon.eval.cube_scoring import CubeAnswers, model_answers, pr, score
 from raccoon.eval.cube_shards import answers
-from raccoon.executor import ProcessExecutor, Shard
+from raccoon.executor import ProcessExecutor, Shard, Work
 
 HERE = ProcessExecutor(workers=0, progress=False)
 PLAYER = "raccoon.play.player.EnginePlayer"
@@ -131,8 +131,8 @@ def test_models_on_the_players_chances_and_alone(tmp_path: Path) -> None:
 class Stops(ProcessExecutor):
     """Fails after two shards, as a killed run would."""
 
-    def map(self, shard: Shard, job: Mapping[str, Any], indices: Any, label: str) -> Iterator[tuple[int, dict[str, Any]]]:
-        for done, result in enumerate(super().map(shard, job, indices, label)):
+    def map(self, shard: Shard, job: Mapping[str, Any], indices: Any, work: Work) -> Iterator[tuple[int, dict[str, Any]]]:
+        for done, result in enumerate(super().map(shard, job, indices, work)):
             if done == 2:
                 raise KeyboardInterrupt
             yield result
