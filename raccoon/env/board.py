@@ -133,15 +133,19 @@ def as_boards(boards: ArrayLike, what: str = "boards") -> Boards:
 
 
 def validate(boards: ArrayLike, what: str = "boards") -> None:
-    """Check ``[N, 2, 25]`` boards: 0..15 checkers a side, none negative, no point held by both sides.
+    """Check ``[N, 2, 25]`` boards: 0..15 checkers a side, none negative, no point held by both sides, not both sides borne off.
 
     Raises RaccoonError (a ValueError) naming the first bad row and its fault. ``what`` names the input in the message.
     """
-    check(as_boards(boards, what), what)
+    array = as_boards(boards, what)
+    check(array, what)
+    empty = np.flatnonzero(~array.any(axis=(1, 2)))
+    if len(empty):
+        raise RaccoonError(f"{what}: row {empty[0]} has no checkers on either side")
 
 
 def check(boards: Boards, what: str = "boards") -> None:
-    """``validate`` for boards that already are contiguous ``int8[N, 2, 25]``."""
+    """``validate`` for boards that already are contiguous ``int8[N, 2, 25]``; lets boards without checkers pass."""
     row, fault = _first_fault(boards)
     if row >= 0:
         detail = f"slot 0 {boards[row, 0].tolist()}, slot 1 {boards[row, 1].tolist()}"

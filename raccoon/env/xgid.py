@@ -3,6 +3,9 @@
 ``XGID=position:cube:owner:turn:dice:score:score:rules:length:limit``. The text is absolute: upper case is one player
 ("upper"), lower case the other, whoever is on roll; ``turn`` is 1 when upper is on roll, -1 when lower is, and the
 owner is 1, -1 or 0 (centred) in the same sense. A ``Position`` is seen from the side on roll.
+
+Cube and limit are exponents of 2: a limit of 10 lets the cube go to 1024, one of 0 leaves it at 1 for the whole game, which is a
+game without doubling. A cube that was turned has an owner, but for automatic doubles in money play, which leave it centred.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ class Position:
     ``board int8[2, 25]`` (slot 1 on roll); ``dice`` None before the roll; ``cube_value`` a power of two;
     ``cube_owner`` CENTRED, OWNED or OPPONENT; ``score`` (on roll, other); ``match_length`` 0 for money; ``crawford``
     in matches, ``jacoby`` and ``beavers`` in money play; ``cube_action`` "" or the action that waits for an answer
-    ("double", "beaver", "raccoon"); ``cube_limit`` the exponent of the highest cube; ``turn`` 1 or -1: which of the
+    ("double", "beaver", "raccoon"); ``cube_limit`` the exponent of the highest cube (0: never turned); ``turn`` 1 or -1: which of the
     two absolute players is on roll (it only matters for writing the text back).
     """
 
@@ -103,6 +106,17 @@ def _dice(field: str, text: str) -> tuple[tuple[int, int] | None, str]:
     raise RaccoonError(f"XGID {quoted(text)}: dice {quoted(field)} are neither 00, two numbers 1..6, D, B nor R")
 
 
+def _cube_fault(cube: int, owner: int, length: int, limit: int) -> str:
+    """What is wrong with a cube at ``2 ** cube``; empty when nothing is."""
+    if owner and not cube:
+        return "a cube at 1 that has an owner; write owner 0, or the exponent that the cube is at"
+    if length and cube and not owner:
+        return f"a centred cube at {1 << cube} in a match; write its owner (1 or -1), or exponent 0"
+    if cube > limit:
+        return f"a cube at {1 << cube}, beyond the limit of {1 << limit}; write a higher limit, such as {_LIMIT}"
+    return ""
+
+
 def from_xgid(text: str) -> Position:
     """Read an XGID, with or without ``XGID=`` in front. Raises RaccoonError naming the text and the bad field."""
     if not isinstance(text, str):
@@ -125,11 +139,14 @@ def from_xgid(text: str) -> Position:
         raise RaccoonError(f"XGID {quoted(text)}: the score {scores[0]}-{scores[1]} ends a match to {length}")
     rules = _number(fields[7], "the Crawford/Jacoby field", text, 0, 1 if length else 3)
     limit = _number(fields[9], "cube limit", text, 0, 30)
+    cube, owner = _number(fields[1], "cube exponent", text, 0, 30), _number(fields[2], "cube owner", text, -1, 1)
+    if fault := _cube_fault(cube, owner, length, limit):
+        raise RaccoonError(f"XGID {quoted(text)}: {fault}")
     return Position(
         board=board,
         dice=dice,
-        cube_value=2 ** _number(fields[1], "cube exponent", text, 0, 30),
-        cube_owner=_number(fields[2], "cube owner", text, -1, 1) * turn,
+        cube_value=2**cube,
+        cube_owner=owner * turn,
         score=scores if turn == 1 else (scores[1], scores[0]),
         match_length=length,
         crawford=bool(length and rules),

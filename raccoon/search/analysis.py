@@ -44,7 +44,7 @@ def analyse(
     and rare ones can be slightly negative; a tree of MCTS averages equities, so that it has none.
 
     ``model``: puts the question's cube in play where ``cubeful`` is True; None: where the question has a cube of its own and the search
-    can. Plays are then ranked by cubeful equity, and before the roll ``cube_action`` says what to do (see ``raccoon.search.records``).
+    can. The limit 0 of an XGID leaves the cube out. Plays are then ranked by cubeful equity, and before the roll ``cube_action`` says what to do (see ``raccoon.search.records``).
     Cubeful equities are in points per unit of the cube; at a match score they are normalised, and ``mwc`` is the match winning chance.
     Raises RaccoonError when the search or the engine cannot.
     """
@@ -57,7 +57,7 @@ def analyse(
         )
     for question in questions:
         wanted = able and question.own_cube if cubeful is None else cubeful
-        used = model if wanted else None
+        used = model if wanted and question.cubes.rules is not None else None
         began, before = time.perf_counter(), sum(each.evaluations for each in engines)
         found = (_before_the_roll if question.position.dice is None else _plays)(question, engine, search, used)
         spent = {"evaluations": sum(each.evaluations for each in engines) - before, "seconds": time.perf_counter() - began}
@@ -75,6 +75,7 @@ def _notes(question: Question, engine: Engine, search: Any, used: CubeModel | No
     notes = []
     if question.own_cube and used is None:
         reason = "cubeful=false" if cubeful is False else f"{search.name} with {engine.name} is cubeless"
+        reason = reason if question.cubes.rules is not None else "the limit 0 is a game without it"
         notes.append(f"the cube and the score are ignored ({reason}): equities are cubeless money points")
     if isinstance(search, MCTS):
         notes.append("no chances: a tree of MCTS averages equities, not outcomes")

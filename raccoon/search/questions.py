@@ -41,10 +41,11 @@ class Question:
 
     @cached_property
     def cubes(self) -> Cubes:
-        """The cube, one row."""
+        """The cube, one row; without rules where the limit 0 leaves it out of the game."""
         found = self.position
         value, owner = np.array([found.cube_value], np.int32), np.array([found.cube_owner], np.int8)
-        rules = CubeRules(jacoby=found.jacoby, beavers=found.beavers, cap=1 << min(found.cube_limit, _HIGHEST))
+        limit = min(found.cube_limit, _HIGHEST)
+        rules = CubeRules(jacoby=found.jacoby, beavers=found.beavers, cap=1 << limit) if limit else None
         if not found.match_length:
             return Cubes(value, owner, rules)
         away = np.array([[found.match_length - points for points in found.score]])
@@ -133,6 +134,10 @@ def _check_cube(found: Position, text: str) -> None:
         raise RaccoonError(f"position {quoted(text)}: the cube is at 2**{found.cube_value.bit_length() - 1}; 2**{_HIGHEST} is the most")
     if not found.match_length:
         return
+    if not found.cube_limit:
+        raise RaccoonError(
+            f"position {quoted(text)}: the limit 0 leaves out the cube that match equities count on; write 1 or more"
+        )
     away = [found.match_length - points for points in found.score]
     if max(away) > LONGEST:
         raise RaccoonError(f"position {quoted(text)}: {max(away)} points to go; the match equity table ends at {LONGEST}")

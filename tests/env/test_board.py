@@ -38,6 +38,7 @@ def test_start_is_the_opening_position() -> None:
         (board({1: -1}, {1: 2}), "row 0 has a negative"),
         (board({1: 2}, {24: 1}), "row 0 has both sides on one point"),
         (np.concatenate([START[None], board({5: 2}, {20: 2})]), "row 1 has both sides"),
+        (np.concatenate([START[None], board({}, {})]), "row 1 has no checkers on either side"),
         (START, r"shape \(2, 25\) instead of \(N, 2, 25\)"),
         (START[None, :, :24], r"shape \(1, 2, 24\)"),
         (START[None].astype(float), "float64 instead of integers"),

@@ -120,8 +120,27 @@ def test_xgid_cube_is_an_exponent_and_its_owner_absolute() -> None:
     assert (upper.cube_action, upper.dice, upper.match_length) == ("double", None, 7)
     lower = from_xgid(rest.format(owner=1, turn=-1))
     assert (lower.cube_owner, lower.score) == (OPPONENT, (4, 2))
-    assert from_xgid(rest.format(owner=0, turn=-1)).cube_owner == CENTRED
+    assert from_xgid(rest.replace(":3:", ":0:").format(owner=0, turn=-1)).cube_owner == CENTRED
     assert from_xgid(rest.format(owner=-1, turn=-1)).cube_owner == OWNED
+
+
+@pytest.mark.parametrize(
+    ("cube", "fault"),
+    [
+        ("2:0:1:00:0:0:0:7:10", "a centred cube at 4 in a match; write its owner"),
+        ("0:1:1:00:0:0:0:0:10", "a cube at 1 that has an owner; write owner 0"),
+        ("0:-1:-1:00:0:0:0:7:10", "a cube at 1 that has an owner; write owner 0"),
+        ("3:1:1:00:0:0:0:0:2", "a cube at 8, beyond the limit of 4; write a higher limit, such as 10"),
+    ],
+)
+def test_cubes_that_cannot_be(cube: str, fault: str) -> None:
+    with pytest.raises(RaccoonError, match=fault):
+        from_xgid(f"-b----E-C---eE---c-e----B-:{cube}")
+
+
+def test_automatic_doubles_leave_the_cube_of_a_money_game_centred() -> None:
+    found = from_xgid("-b----E-C---eE---c-e----B-:2:0:1:00:0:0:0:0:10")
+    assert (found.cube_value, found.cube_owner) == (4, CENTRED)
 
 
 def test_positions_go_through_text_unchanged() -> None:

@@ -19,7 +19,7 @@ gnubg_nn: Any = importlib.import_module("gnubg_nn")  # its members are made at r
 def test_rules_cases(rule_cases: list[dict[str, Any]]) -> None:
     boards = np.stack([from_position_id(case["id"]) for case in rule_cases])
     children, offsets = afterstates(boards, [case["dice"] for case in rule_cases])
-    validate(children)
+    validate(children[children.any(axis=(1, 2))])  # but for the last checker of a board of one
     for row, case in enumerate(rule_cases):
         ids = [position_id(child) for child in children[offsets[row] : offsets[row + 1]]]
         assert sorted(ids) == case["children"], case["name"]
