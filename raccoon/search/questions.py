@@ -135,9 +135,7 @@ def _check_cube(found: Position, text: str) -> None:
     if not found.match_length:
         return
     if not found.cube_limit:
-        raise RaccoonError(
-            f"position {quoted(text)}: the limit 0 leaves out the cube that match equities count on; write 1 or more"
-        )
+        raise RaccoonError(f"position {quoted(text)}: the limit 0 leaves out the cube that match equities count on; write 1 or more")
     away = [found.match_length - points for points in found.score]
     if max(away) > LONGEST:
         raise RaccoonError(f"position {quoted(text)}: {max(away)} points to go; the match equity table ends at {LONGEST}")

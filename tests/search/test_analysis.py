@@ -168,7 +168,7 @@ def test_questions_are_read() -> None:
     [
         ("1:1:1:B:0:0:2:0:10", "a beaver waits"),
         ("1:1:1:R:0:0:2:0:10", "a raccoon waits"),
-        ("30:0:1:00:0:0:0:7:30", "the cube is at 2**30; 2**20 is the most"),
+        ("30:1:1:00:0:0:0:7:30", "the cube is at 2**30; 2**20 is the most"),
         ("21:1:1:00:0:0:0:0:30", "the cube is at 2**21"),
         ("0:0:1:00:0:0:0:26:10", "26 points to go; the match equity table ends at 25"),
         ("0:0:1:00:0:0:0:100000:10", "100000 points to go"),
@@ -285,6 +285,16 @@ def test_the_cube_of_an_id_is_used_or_said_to_be_ignored() -> None:
         record = automatic(text, search, engine, cubeful)
         assert record["cube"] is None
         assert record["notes"][0] == f"the cube and the score are ignored ({reason}): equities are cubeless money points"
+
+
+def test_a_limit_of_0_is_a_game_without_the_cube() -> None:
+    plain, text = automatic("4HPwATDgc/ABMA", StaticSearch()), f"XGID={BOARD}:0:0:1:00:0:0:3:0:0"
+    for cubeful in (None, True):
+        record = automatic(text, StaticSearch(), cubeful=cubeful)
+        assert (record["cube"], record["equity"]) == (None, plain["equity"])
+        assert "the limit 0 is a game without it" in record["notes"][0]
+    with pytest.raises(RaccoonError, match="the limit 0 leaves out the cube that match equities count on"):
+        read_question(f"XGID={BOARD}:0:0:1:00:0:0:0:5:0")
 
 
 def test_records_say_where_they_come_from_and_what_they_cost() -> None:
