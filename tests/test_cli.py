@@ -83,11 +83,8 @@ def test_help_lists_every_group_and_marks_the_defaults() -> None:
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("evaluator=nothing", "Could not find 'evaluator/nothing'"),
-        ("gmaes=5", "Could not override 'gmaes'"),
-        ("nothing=1", "To append to your config use +nothing=1"),
-        ("opponent=null", "Config group override must be a string or a list. Got NoneType (in opponent=null)"),
-        ("player=5", "Config group override must be a string"),
+        ("evaluator=nothing", "evaluator=nothing: no such option; there are arena"),
+        ("player=checkpoint", "player.checkpoint: needs a value"),
         ("player=[a", "no viable alternative"),
         ("~evaluator", "evaluator: not in the config, but needed; leave out ~evaluator"),
         ("+gmaes=5", "gmaes: nothing reads that key"),
@@ -100,7 +97,7 @@ def test_unknown_options_and_keys_are_named_without_a_traceback(
     assert done.returncode == 2
     assert done.stderr.startswith("error: ")
     assert message in done.stderr
-    assert "Traceback" not in done.stderr
+    assert len(done.stderr.splitlines()) == 1
     assert not (tmp_path / "runs").exists()
 
 
@@ -158,13 +155,6 @@ def test_a_sweep_option_needs_no_flag(here: Callable[..., Any]) -> None:
     done = here("sweep=gnubg_plies")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("ran 1 runs/multirun/evaluate/") == 3
-
-
-def test_a_missing_value_is_named(here: Callable[..., Any]) -> None:
-    done = here("player=checkpoint")
-    assert done.returncode == 2
-    assert "player.checkpoint" in done.stderr
-    assert "Traceback" not in done.stderr
 
 
 def test_a_run_can_be_repeated_from_its_folder(tmp_path: Path) -> None:

@@ -50,11 +50,12 @@ def _run(kind: str, job: Job, arguments: list[str], run_folder: bool, kept: list
     """``main`` once it is known that there is something to run; ``kept`` takes the folders of the runs."""
     try:
         import hydra
+        from hydra.core.hydra_config import HydraConfig
     except ModuleNotFoundError as error:
         sys.exit(f"error: {error}; activate the environment that `make train` or `make test` makes: . .venv/bin/activate")
     from raccoon import plugins, runs
     from raccoon.build import plain
-    from raccoon.cli import first_use
+    from raccoon.cli import advice, first_use
 
     plugins.install()
     failures: list[BaseException] = []
@@ -65,6 +66,8 @@ def _run(kind: str, job: Job, arguments: list[str], run_folder: bool, kept: list
         composed = True
         try:
             _check_keys(kind, cfg)
+            advice.check_groups(HydraConfig.get().overrides.task)
+            advice.check_missing(cfg)
             first_use.notice()
             if not run_folder:
                 job(plain(cfg), None)
@@ -89,7 +92,11 @@ def _run(kind: str, job: Job, arguments: list[str], run_folder: bool, kept: list
     except Exception as error:
         if full == "1" or (composed and not _expected(error)):
             raise
-        _tell(error, "" if _expected(error) else f" (in {' '.join(arguments)})")
+        told = advice.advice(kind, arguments)
+        if told:
+            print(f"error: {told}", file=sys.stderr)
+        else:
+            _tell(error, "" if _expected(error) else f" (in {' '.join(arguments)})")
         failures.append(error)
     finally:
         sys.argv = saved
