@@ -78,6 +78,8 @@ def test_help_lists_every_group_and_marks_the_defaults() -> None:
     assert "python train.py debug=fast" in page
     assert max(map(len, page.splitlines())) <= 120
     assert "python -m raccoon.cli.generate" in text("generate")
+    assert "\n  move: null " in text("search")
+    assert "stream" not in text("search")
 
 
 @pytest.mark.parametrize(

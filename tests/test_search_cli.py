@@ -64,7 +64,7 @@ def test_an_xgid_without_quotes_is_told_how(tmp_path: Path) -> None:
 def test_a_page(capsys: pytest.CaptureFixture[str]) -> None:
     ask(f"position='{XGID}'", "top=3")
     page = capsys.readouterr().out
-    assert page.startswith(f"4HPkASjg2+ABMA, to play 6-1 (gnubg0, 0-ply)\n{XGID}\n\nO: ")
+    assert page.startswith(f"4HPkASjg2+ABMA, to play 6-1 (net gnubg0, search 0-ply)\n{XGID}\n\nO: ")
     *table, legend, cost, cube = page.splitlines()[-7:]
     assert [row.split()[0] for row in table] == ["ply", "1", "2", "3"]
     assert legend == "chances are cumulative: wins count gammons and backgammons, gammons count backgammons"
@@ -77,9 +77,9 @@ def test_a_page(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_heading_names_ply_and_net(capsys: pytest.CaptureFixture[str]) -> None:
     for player, search, told in [
-        ("gnubg0", "search=expectimax search.ply=2", "(gnubg0, 2-ply: 2ply-value8w0.16)"),
-        ("random", "search=static", "(random0, 0-ply)"),
-        ("random", "search=mcts search.simulations=3", "(random0, mcts3)"),
+        ("gnubg0", "search=expectimax search.ply=2", "(net gnubg0, search 2-ply: 2ply-value8w0.16)"),
+        ("random", "search=static", "(net random0, search 0-ply)"),
+        ("random", "search=mcts search.simulations=3", "(net random0, search mcts3)"),
     ]:
         ask("position=AQAAiAAAAAAAAA", "dice=11", "diagram=false", *search.split(), player=player)
         assert capsys.readouterr().out.splitlines()[0].endswith(told)

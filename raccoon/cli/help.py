@@ -86,6 +86,6 @@ def _search_keys() -> list[str]:
     """The keys of search.py, from the comments of its config."""
     import importlib.resources
 
-    text = importlib.resources.files("raccoon.conf").joinpath("search.yaml").read_text(encoding="utf-8")
+    text = importlib.resources.files("raccoon.conf").joinpath("search.yaml").read_text(encoding="utf-8").split("\nhydra:")[0]
     keys = [line.split("#", 1) for line in text.splitlines() if "#" in line and ":" in line.split("#")[0]]
     return [f"  {key.strip():<18} {about.strip()}" for key, about in keys]

@@ -19,7 +19,7 @@ _OWNERS = {"centered": "centred", "player": "owned by the side on roll", "oppone
 def page(board: np.ndarray, record: dict[str, Any], net: str, diagram: bool) -> str:
     """The text of one record of ``raccoon.search.analysis.analyse``; ``board int8[2, 25]``, ``net``: what the engine is called."""
     dice = "before the roll" if record["dice"] is None else "to play {}-{}".format(*sorted(record["dice"], reverse=True))
-    lines = [f"{record['position']}, {dice} ({net}, {_depth(record)})", record["xgid"]]
+    lines = [f"{record['position']}, {dice} (net {net}, search {_depth(record)})", record["xgid"]]
     if diagram:
         lines += ["", draw(board), ""]
     rows = record.get("candidates") or [record | {"rank": 1, "move": "", "difference": 0.0}]
