@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from raccoon.contracts import Evaluator, RaccoonError
+from raccoon.contracts import Evaluator, RaccoonError, Report
 from raccoon.eval.collect import collect
 from raccoon.eval.cube_arena import CubeArena
 from raccoon.eval.report import write
@@ -28,10 +30,19 @@ def games(folder) -> list[dict[str, str]]:
         return list(csv.DictReader(handle))
 
 
-def test_figures_come_from_the_games(tmp_path) -> None:
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Report]:
+    """The default run, and its folder to read or to copy."""
+    folder = tmp_path_factory.mktemp("arena")
+    report = run(folder)
+    write(report, folder)
+    return folder, report
+
+
+def test_figures_come_from_the_games(played) -> None:
     assert isinstance(CubeArena(HERE), Evaluator)
-    report = run(tmp_path)
-    rows = games(tmp_path)
+    folder, report = played
+    rows = games(folder)
     points = np.array([float(row["points"]) for row in rows])
     figures = report.figures
     assert figures["ppg_raw"].value == pytest.approx(points.mean())
@@ -48,10 +59,10 @@ def test_figures_come_from_the_games(tmp_path) -> None:
     assert any("cap" not in note and "cube live to 1024, jacoby off, beavers off" in note for note in report.notes)
 
 
-def test_games_do_not_depend_on_batch_shards_or_control(tmp_path) -> None:
-    settings = [{"luck": True}, {"batch": 3}, {"shard_games": 12}, {"luck": "cubeless"}, {"luck": "off"}, {"luck": False}]
-    reports = [run(tmp_path / str(number), **setting) for number, setting in enumerate(settings)]
-    first = [(row["points"], row["rolls"], row["cube"]) for row in games(tmp_path / "0")]
+def test_games_do_not_depend_on_batch_shards_or_control(played, tmp_path) -> None:
+    settings = [{"batch": 3, "luck": True}, {"shard_games": 12}, {"luck": "cubeless"}, {"luck": "off"}, {"luck": False}]
+    reports = [played[1], *(run(tmp_path / str(number), **setting) for number, setting in enumerate(settings, start=1))]
+    first = [(row["points"], row["rolls"], row["cube"]) for row in games(played[0])]
     for number in (1, 2, 3):
         assert [(row["points"], row["rolls"], row["cube"]) for row in games(tmp_path / str(number))] == first
     for number in (4, 5):
@@ -80,9 +91,9 @@ def test_matches(tmp_path) -> None:
     assert report.tables == {}  # the cube of a match's last game says nothing about the others
 
 
-def test_an_interrupted_run_goes_on(tmp_path) -> None:
-    whole = run(tmp_path / "whole")
-    run(tmp_path / "part")
+def test_an_interrupted_run_goes_on(played, tmp_path) -> None:
+    whole = played[1]
+    shutil.copytree(played[0], tmp_path / "part")
     shards = sorted((tmp_path / "part" / "shards").glob("shard-*.npz"))
     assert len(shards) == 3
     shards[1].unlink()
@@ -117,10 +128,9 @@ def test_a_net_that_only_knows_equities_is_refused(tmp_path) -> None:
         CubeArena(HERE, games=2).run(node, GNUBG, tmp_path, 1)
 
 
-def test_a_sweep_is_collected_game_by_game(tmp_path) -> None:
-    for job, opponent in enumerate((LIVE, GNUBG)):
-        report = run(tmp_path / "sweep" / str(job), opponent, luck="cubeless" if job else "cubeful")
-        write(report, tmp_path / "sweep" / str(job))
+def test_a_sweep_is_collected_game_by_game(played, tmp_path) -> None:
+    shutil.copytree(played[0], tmp_path / "sweep" / "0")
+    write(run(tmp_path / "sweep" / "1", GNUBG, luck="cubeless"), tmp_path / "sweep" / "1")
     rows = [games(tmp_path / "sweep" / str(job)) for job in range(2)]
     values = [np.array([float(row["vr"]) for row in part]) for part in rows]
     expected = [

@@ -33,7 +33,10 @@ def seen(rules: CubeRules, games: int = 6) -> tuple[np.ndarray, Cubes]:
 @pytest.mark.parametrize("jacoby", [False, True])
 def test_luck_has_mean_zero_at_every_roll(jacoby: bool) -> None:
     boards, cubes = seen(CubeRules(jacoby=jacoby))
+    some = np.arange(0, len(boards), 3)
+    boards, cubes = boards[some], cubes.take(some)
     assert set(cubes.owner.tolist()) == {-1, 0, 1}
+    assert len(boards) > 60
     observer, none = CubeLuckObserver(np.arange(1)), np.zeros(len(boards), bool)
     by_roll = np.stack([observer.of(boards, np.repeat(roll[None], len(boards), axis=0), cubes, none) for roll in ROLLS], axis=1)
     assert np.abs((by_roll * ROLL_PROBS[None, :, None]).sum(axis=1)).max() < 1e-12
