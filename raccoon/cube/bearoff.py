@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from raccoon.checks import quoted
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, Cubes, RaccoonError
 from raccoon.cube.bearoff_tables import COLUMNS, cubeful
+from raccoon.cube.choice import OWNERS, best_of, with_beavers
 from raccoon.cube.janowski import CubeEquities
-from raccoon.cube.model import OWNERS, best_of, with_beavers
 from raccoon.engine.base import checked
 from raccoon.engine.bearoff import within
 from raccoon.engine.bearoff_files import kept

@@ -1,40 +1,38 @@
-"""Cubeful search: cube decisions at every node of an n-ply tree, Janowski's closed form at its leaves.
+"""Cubeful search: cube decisions at every node of an n-ply tree, in money and match play, a closed form at its leaves.
 
 The equity of *not doubling now* at depth n is the mean over the 21 rolls of the best reply's equity, in which the side
-then on roll doubles when that is best for it and the other side answers. Reply and cube decision depend on who owns
-the cube, so every board carries three equities (centred, owned by the side on roll, by the other side), all in points
-per unit of the cube; a taken double is twice the third. Engine evaluations are shared by the three.
-
-In match play a tree of outcome chances (as in cubeless search) goes to depth n and the closed form is applied at its root.
+then on roll doubles when it may and that is best for it, and the other side answers. Reply and cube decision depend on
+where the cube is, so every board carries one equity for each place of it (``raccoon.cube.places``). Engine evaluations are
+shared by them, and by rows at different scores.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.contracts import CENTRED, OPPONENT, Boards, CubeEquities, CubeModel, Cubes
-from raccoon.cube.model import OWNERS, best_of, with_beavers
+from raccoon.contracts import Boards, CubeEquities, CubeModel, Cubes
+from raccoon.cube.choice import best_of
+from raccoon.cube.places import Places, places_of, told_apart
 from raccoon.engine.rolls import roll_means
 from raccoon.env.movegen import ROLLS
 from raccoon.search.filters import keep_best
-from raccoon.search.lookahead import enumerate_leaves
+from raccoon.search.lookahead import Leaves, enumerate_leaves
 
 if TYPE_CHECKING:
     from raccoon.search.tree import Tree
 
 __all__ = ["CubefulTree"]
 
-_CENTRED, _THEIRS = OWNERS.index(CENTRED), OWNERS.index(OPPONENT)
-_FLIPPED = [OWNERS.index(-owner) for owner in OWNERS]
-
 
 class CubefulTree:
-    """Equities below boards with a live cube, in money play; ``tree`` says how wide, ``model`` prices the leaves.
+    """Equities below boards with a live cube; ``tree`` says how wide, ``model`` prices the leaves.
 
-    ``cubes.rules`` of the rows that ask decide about Jacoby and beavers. The cap is left out of the tree.
+    ``cubes.rules`` of the rows that ask decide about Jacoby and beavers. At a match score the cube ends where it is of no use or
+    at the cap; in money play the cap is left out of the tree.
     """
 
     def __init__(self, tree: Tree, model: CubeModel) -> None:
@@ -43,11 +41,10 @@ class CubefulTree:
 
     def equities(self, boards: Boards, cubes: Cubes, depth: int) -> CubeEquities:
         """``(nd, dt, dp)`` of unfinished pre-roll ``boards`` to the side on roll, at ``depth`` plies; see ``CubeModel.equities``."""
-        if depth == 0 or cubes.away is not None:
-            return self.model.equities(self.tree.chances(boards, depth), boards, cubes)
-        by_owner = self.no_double(boards, depth, cubes)
-        now = by_owner[np.arange(len(boards)), cubes.owner]  # 0, 1 and -1 are their own columns
-        return CubeEquities(now, with_beavers(2.0 * by_owner[:, _THEIRS], cubes), np.ones(len(boards)))
+        if depth == 0:
+            return self.model.equities(self.tree.chances(boards, 0), boards, cubes)
+        places = places_of(self.model, cubes, np.unique(cubes.owner).tolist())
+        return places.equities(self._held(boards, depth, places), cubes)
 
     def optimal(self, boards: Boards, cubes: Cubes, depth: int) -> NDArray[np.float64]:
         """``float64[N]``: to the side on roll, both sides doubling and answering as is best for them."""
@@ -59,7 +56,7 @@ class CubefulTree:
         out = -self.model.finished(-3.0 * leaves.exact, cubes)
         live = np.flatnonzero(leaves.index >= 0)
         # the same board under two cubes is asked twice: a board that two rows share has the same owner nearly always
-        asked, inverse = np.unique(np.column_stack([leaves.index[live], _told_apart(cubes.take(live))]), axis=0, return_inverse=True)
+        asked, inverse = np.unique(np.column_stack([leaves.index[live], told_apart(cubes.take(live))]), axis=0, return_inverse=True)
         inverse = inverse.reshape(-1)
         first = np.empty(len(asked), np.int64)
         first[inverse] = live
@@ -67,57 +64,63 @@ class CubefulTree:
         return out
 
     def no_double(self, boards: Boards, depth: int, cubes: Cubes) -> NDArray[np.float64]:
-        """``float64[N, 3]``: equity of not doubling now with each owner of ``OWNERS``, under the rules of ``cubes``."""
-        jacoby = cubes.rules is not None and cubes.rules.jacoby
-        if depth == 0 or len(boards) == 0:
-            return self.model.by_owner(self.tree.chances(boards, 0), boards, jacoby)
-        step = self.tree.step
-        parts = [self._expectation(boards[start : start + step], depth, cubes) for start in range(0, len(boards), step)]
-        return np.concatenate(parts)
+        """``float64[N, 3]``: equity of not doubling now with each owner of ``OWNERS``, the value, score and rules those of ``cubes``."""
+        places = places_of(self.model, cubes)
+        return places.by_owner(self._held(boards, depth, places))
 
-    def _expectation(self, boards: Boards, depth: int, cubes: Cubes) -> NDArray[np.float64]:
+    def _held(self, boards: Boards, depth: int, places: Places) -> NDArray[np.float64]:
+        """``float64[N, P]``: equity of not doubling now in each of ``places``."""
+        if depth == 0 or len(boards) == 0:
+            return places.leaves(self.tree.chances(boards, 0), boards)
+        starts = range(0, len(boards), self.tree.step)
+        cut = [slice(start, start + self.tree.step) for start in starts]
+        return np.concatenate([self._expectation(boards[rows], depth, places.take(rows)) for rows in cut])
+
+    def _expectation(self, boards: Boards, depth: int, places: Places) -> NDArray[np.float64]:
         children, offsets = self.tree.children(boards)
-        leaves = enumerate_leaves(children)
-        exact = np.stack([3.0 * leaves.exact] * 3, axis=1)
-        if cubes.rules is not None and cubes.rules.jacoby:
-            exact[:, _CENTRED] = np.sign(exact[:, _CENTRED])
-        live = leaves.index >= 0
-        values = exact.copy()
-        values[live] = self._to_mover(self.no_double(leaves.boards, 0, cubes), cubes)[leaves.index[live]]
+        row = np.repeat(np.arange(len(boards)), np.diff(offsets[:: len(ROLLS)]))
+        leaves, below = enumerate_leaves(children), places.below()
+        nodes = _Nodes.of(leaves, row, below.scores())
+        under, over = below.take(nodes.row), nodes.index < 0
+        static = under.to_mover(under.leaves(self.tree.chances(leaves.boards, 0)[nodes.leaf], leaves.boards[nodes.leaf]))
+        values = np.empty((len(children), static.shape[1]))
+        values[~over] = static[nodes.index[~over]]
+        values[over] = places.take(row[over]).finished(3.0 * leaves.exact[over])
         if depth == 1:
             return _means(np.maximum.reduceat(values, offsets[:-1]))
-        chosen = [keep_best(values[:, column], offsets, self.tree.width) for column in range(3)]
-        wanted = np.unique(np.concatenate([leaves.index[picked][leaves.index[picked] >= 0] for picked, _ in chosen]))
-        deep = self._to_mover(self.no_double(leaves.boards[wanted], depth - 1, cubes), cubes)
-        best = np.empty((len(offsets) - 1, 3))
+        chosen = [keep_best(column, offsets, self.tree.width) for column in values.T]
+        wanted = np.unique(np.concatenate([nodes.index[picked][~over[picked]] for picked, _ in chosen]))
+        part = below.take(nodes.row[wanted])
+        deep = part.to_mover(self._held(leaves.boards[nodes.leaf[wanted]], depth - 1, part))
+        best = np.empty((len(offsets) - 1, len(chosen)))
         for column, (picked, starts) in enumerate(chosen):
-            found = exact[picked, column]
-            below = leaves.index[picked] >= 0
-            found[below] = deep[np.searchsorted(wanted, leaves.index[picked[below]]), column]
+            found, live = values[picked, column], ~over[picked]
+            found[live] = deep[np.searchsorted(wanted, nodes.index[picked[live]]), column]
             best[:, column] = np.maximum.reduceat(found, starts[:-1])
         return _means(best)
 
-    @staticmethod
-    def _to_mover(no_double: NDArray[np.float64], cubes: Cubes) -> NDArray[np.float64]:
-        """``[U, 3]`` equities of children to the mover, by who owns the cube in *its* eyes; the side on roll doubles at will."""
-        unlimited = Cubes.centred(len(no_double), cubes.rules)
-        doubled = np.minimum(with_beavers(2.0 * no_double[:, _THEIRS], unlimited), 1.0)
-        value = np.maximum(no_double, doubled[:, None])
-        value[:, _THEIRS] = no_double[:, _THEIRS]  # the other side's cube: no double to make
-        return -value[:, _FLIPPED]
 
+@dataclass(frozen=True)
+class _Nodes:
+    """Distinct boards with distinct scores: ``leaf int64[K]`` of ``Leaves.boards``, ``row int64[K]`` one of those that lead there,
+    ``index int64[M]`` the node of each child, -1 where it is finished."""
 
-def _told_apart(cubes: Cubes) -> NDArray[np.int64]:
-    """``int64[N, K]``: all that tells the cubes of two rows apart."""
-    columns = [cubes.value, cubes.owner]
-    if cubes.away is not None:
-        columns += [cubes.away[:, 0], cubes.away[:, 1]]
-    if cubes.crawford is not None:
-        columns.append(cubes.crawford)
-    return np.stack(columns, axis=1).astype(np.int64)
+    leaf: NDArray[np.int64]
+    row: NDArray[np.int64]
+    index: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, leaves: Leaves, row: NDArray[np.int64], scores: NDArray[np.int64] | None) -> _Nodes:
+        live = np.flatnonzero(leaves.index >= 0)
+        index = np.full(len(leaves.index), -1, np.int64)
+        keys = leaves.index[live] if scores is None else leaves.index[live] * len(scores) + scores[row[live]]
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        index[live] = inverse
+        return cls(leaves.index[live][first], row[live][first], index)
 
 
 def _means(best: NDArray[np.float64]) -> NDArray[np.float64]:
-    """``[N, 3]`` means over the rolls of ``[21 N, 3]``."""
-    rolls = best.reshape(-1, len(ROLLS), 3).transpose(0, 2, 1).reshape(-1, len(ROLLS))
-    return roll_means(rolls).reshape(-1, 3)
+    """``[N, P]`` means over the rolls of ``[21 N, P]``."""
+    places = best.shape[1]
+    rolls = best.reshape(-1, len(ROLLS), places).transpose(0, 2, 1).reshape(-1, len(ROLLS))
+    return roll_means(rolls).reshape(-1, places)

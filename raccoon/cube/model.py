@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.checks import number, quoted
-from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, Cubes, RaccoonError
+from raccoon.contracts import Boards, Cubes, RaccoonError
 from raccoon.cube import match_equity
+from raccoon.cube.choice import OWNERS, best_of, with_beavers
 from raccoon.cube.janowski import (
     X_CONTACT,
     X_RACE,
@@ -28,8 +29,6 @@ from raccoon.cube.janowski import (
 __all__ = ["OWNERS", "Janowski", "Moves", "best_of", "with_beavers"]
 
 Moves = Literal["cubeful", "cubeless"]
-OWNERS = (CENTRED, OWNED, OPPONENT)
-"""Order of the columns of ``by_owner``."""
 
 
 class Janowski:
@@ -88,17 +87,6 @@ class Janowski:
         if cubes.away is not None:
             return match_equity.after(points * cubes.value, cubes)
         return np.where(_jacoby(cubes), np.sign(points), points).astype(np.float64)
-
-
-def with_beavers(doubled: NDArray[np.float64], cubes: Cubes) -> NDArray[np.float64]:
-    """``dt`` of rows ``doubled`` (to the doubler, ``cubes`` before the double): where it is negative and the taker may beaver, it does."""
-    return np.where((doubled < 0) & cubes.may_beaver(), 2.0 * doubled, doubled)
-
-
-def best_of(equities: CubeEquities, may_double: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """``float64[N]``: to the side on roll when both sides choose what is best for them."""
-    nd, dt, dp = equities
-    return np.where(may_double, np.maximum(nd, np.minimum(dt, dp)), nd)
 
 
 def _jacoby(cubes: Cubes) -> NDArray[np.bool_]:
