@@ -161,7 +161,9 @@ def test_three_away_against_two(net: NetEngine, xgid: str, sage: tuple[float, fl
     """Doubling hands a dead cube to who needs two: Sage's 3P is quoted. No lookahead does not see that the cube dies."""
     question = read_question(xgid)
     for ply in (0, 1, 2):
-        now, taken = normalised(Expectimax(ply).cube_equities(question.board[None], question.cubes, net, Janowski()), question.cubes)
+        now, taken = normalised(
+            Expectimax(ply).cube_equities(question.position.board[None], question.cubes, net, Janowski()), question.cubes
+        )
         right = min(taken, 1.0) <= now if answer == "no double" else taken < 1.0
         assert right == (ply > 0)
         if ply:
