@@ -30,6 +30,8 @@ __all__ = ["FORMAT", "VERSION", "dumps", "header", "load", "loads", "restore", "
 FORMAT = "raccoon-net"
 VERSION = 1
 _KEYS = ("format", "version", "model", "encoder", "layout", "channels")
+_OLD_KEYS = frozenset({*_KEYS, "versions", "meta"})
+"""All keys of a header from before there was a digest."""
 
 
 def header(net: RaccoonNet, meta: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -66,10 +68,8 @@ def dumps(net: RaccoonNet, meta: Mapping[str, Any] | None = None, half: bool = F
     if half:
         # Vectors (biases, batch-norm statistics) stay in fp32: they are small, and variances can leave fp16's range.
         state = {key: value.half() if value.is_floating_point() and value.ndim > 1 else value for key, value in state.items()}
-    buffer = io.BytesIO()
     head = header(net, meta)
-    torch.save({**head, "digest": weights_digest(head, state), "state_dict": state}, buffer)
-    return buffer.getvalue()
+    return torch_file.dumps({**head, "digest": weights_digest(head, state), "state_dict": state})
 
 
 def seal(checkpoint: dict[str, Any]) -> None:
@@ -116,7 +116,8 @@ def restore(header: Mapping[str, Any], state_dict: Mapping[str, Tensor]) -> Racc
     bounded(header, "the header is damaged")
     encoder = _encoder(header)
     check_weights(outline(header["model"], encoder), state_dict)
-    if "digest" in header and header["digest"] != weights_digest(header, state_dict):
+    changed = header["digest"] != weights_digest(header, state_dict) if "digest" in header else bool(header.keys() - _OLD_KEYS)
+    if changed:
         raise RaccoonError("changed since it was written: the digest in the header is not that of header and weights; get the file again")
     net = build_net(header["model"], encoder)
     net.load_state_dict(state_dict)

@@ -8,14 +8,14 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
 from raccoon.contracts import RaccoonError
 
-__all__ = ["HOSTILE", "LIMIT_S", "Tally", "guarded", "odd_value"]
+__all__ = ["HOSTILE", "LIMIT_S", "Tally", "guarded", "hostile_node", "odd_value"]
 
 LIMIT_S = 5.0
 HOSTILE = [
@@ -27,10 +27,11 @@ HOSTILE = [
     "raccoon.env.encoder.Encoder.from_config", "raccoon.model.network.RaccoonNet.forward", "raccoon.contracts.RaccoonError",
     "raccoon.engine.net.NetEngine.load", "raccoon.train.loggers.csv_logger", "raccoon.model.heads.scalar.Scalar", "raccoon.model.MLP",
     "lightning.pytorch.Trainer", "lightning.pytorch.cli.LightningCLI", "lightning.pytorch.callbacks.LambdaCallback",
-    "lightning.pytorch.callbacks.ModelCheckpoint", "torch.load", "torch.optim.Adam", "os.system", "os._exit", "subprocess.Popen", "shutil.rmtree",
-    "builtins.exec", "builtins.eval", "builtins.open", "pathlib.Path.touch", "raccoon", "raccoon.", "", ".", "..", "raccoon..files", "a.b.c",
-    "raccoon.__init__.x", "raccoon.files.__builtins__.exec", "raccoon.executor.ProcessExecutor.__init__.__globals__", "${oc.env:HOME}",
-    "${oc.create:{_target_: os.system, command: 'true'}}", "raccoon.\n", "raccoon.\x00.x", "raccoon.\ud800", "x" * 5000, 3, None, True, [], {}, b"os",
+    "lightning.pytorch.callbacks.ModelCheckpoint", "torch.load", "torch.optim.Adam", "os.system", "os._exit", "subprocess.Popen",
+    "shutil.rmtree", "builtins.exec", "builtins.eval", "builtins.open", "pathlib.Path.touch", "raccoon", "raccoon.", "", ".", "..",
+    "raccoon..files", "a.b.c", "raccoon.__init__.x", "raccoon.files.__builtins__.exec", "${oc.env:HOME}", "raccoon.\n", "raccoon.\x00.x",
+    "raccoon.executor.ProcessExecutor.__init__.__globals__", "${oc.create:{_target_: os.system, command: 'true'}}", "raccoon.\ud800",
+    "x" * 5000, 3, None, True, [], {}, b"os",
 ]  # fmt: skip
 _WATCHED = ("os.", "subprocess.", "socket.", "shutil.", "ctypes.", "tempfile.", "ftplib.", "urllib.", "webbrowser.")
 _HARMLESS = frozenset({"os.listdir", "os.scandir", "os.walk", "os.fwalk", "os.putenv", "os.unsetenv", "ctypes.dlopen", "ctypes.dlsym"})
@@ -92,7 +93,7 @@ class Tally:
                 outcome = "as before"
             except RaccoonError:
                 outcome = "refused"
-            except BaseException as error:  # noqa: BLE001  # that no other gets out is what is shown
+            except BaseException as error:  # that no other gets out is what is shown
                 outcome = "crashed"
                 self.faults.append(f"{what}: {type(error).__name__}: {str(error)[:300]}")
         self.faults += [f"{what}: {event}" for event in seen]
@@ -103,16 +104,28 @@ class Tally:
         self.slowest = max(self.slowest, time.perf_counter() - start)
 
 
-def odd_value(rng: random.Random, targets: Iterable[Any] = HOSTILE) -> Any:
-    """A value that hardly fits anywhere: extreme numbers, texts, containers, bytes, nodes with a hostile target."""
-    choice = rng.choice
-    kinds: list[Callable[[], Any]] = [
-        lambda: choice([None, True, False, 0, 1, -1, 2, 7, 2**31, 2**63, -(2**63), 10**400, 0.0, -0.5, 1e308, 1e-320]),
-        lambda: choice([float("nan"), float("inf"), -float("inf"), 0.1, 1.5]),
-        lambda: choice(["", "x", "3", "true", "../..", "/nowhere/there", "x" * 10_000, "${oc.env:HOME}", "???", "\x00", "\ud800", "é"]),
-        lambda: choice([[], {}, [[]], [None], {"": None}, {1: 2}, [1, "a"], (1, 2), b"bytes", [10**400], [1] * 2000, {"a": {"b": {"c": 1}}}]),
-        lambda: {"_target_": choice(list(targets)), **choice([{}, {"_partial_": True}, {"_args_": [1]}, {"path": "written", "text": "x"}])},
-        lambda: [odd_value(rng, targets)],
-        lambda: {"a": odd_value(rng, targets)},
+def hostile_node(rng: random.Random, targets: Sequence[Any] = HOSTILE) -> dict[Any, Any]:
+    """A node with one of ``targets``, and arguments that some of them would take."""
+    more: list[dict[Any, Any]] = [
+        {},
+        {"_partial_": True},
+        {"path": "written", "text": "x"},
+        {"_args_": ["written"]},
+        {"_recursive_": False},
     ]
-    return choice(kinds)()
+    return {"_target_": rng.choice(targets), **rng.choice(more)}
+
+
+def odd_value(rng: random.Random, targets: Sequence[Any] = HOSTILE) -> Any:
+    """A value that hardly fits anywhere: extreme numbers, texts, containers, bytes, nodes with a hostile target."""
+    plain: list[list[Any]] = [
+        [None, True, False, 0, 1, -1, 2, 7, 2**31, 2**63, -(2**63), 10**400, 0.0, -0.5, 1e308, 1e-320],
+        [float("nan"), float("inf"), -float("inf"), 0.1, 1.5],
+        ["", "x", "3", "true", "../..", "/nowhere/there", "x" * 10_000, "${oc.env:HOME}", "???", "\x00", "\ud800", "\u00e9"],
+        [[], {}, [[]], [None], {"": None}, {1: 2}, [1, "a"], (1, 2), b"bytes", [10**400], [1] * 2000, {"a": {"b": [1]}}],
+    ]
+    kind = rng.randrange(len(plain) + 3)
+    if kind < len(plain):
+        return rng.choice(plain[kind])
+    inner = hostile_node(rng, targets) if kind == len(plain) else odd_value(rng, targets)
+    return {len(plain) + 1: [inner], len(plain) + 2: {"a": inner}}.get(kind, inner)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import io
 import random
 import zipfile
@@ -18,10 +19,10 @@ from raccoon import artifact
 from raccoon.env.encoder import Encoder
 from raccoon.model import MLP, Outcomes6, RaccoonNet, ResNet, Scalar
 from raccoon.train.checkpoints import AtomicCheckpointIO
-from tests.fuzzing import HOSTILE, LIMIT_S, Tally, odd_value
+from tests.fuzzing import LIMIT_S, Tally, hostile_node, odd_value
 
 Content = dict[str, Any]
-_TYPES = [torch.complex64, torch.float64, torch.int8, torch.int64, torch.bool, torch.uint8, torch.float8_e4m3fn, torch.bfloat16, torch.float16]
+_TYPES = [torch.complex64, torch.float64, torch.int8, torch.int64, torch.bool, torch.float8_e4m3fn, torch.bfloat16, torch.float16]
 
 
 def _bytes(content: Content) -> bytes:
@@ -77,8 +78,8 @@ def _pickle_changed(data: bytes, rng: random.Random) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
         for part in old.infolist():
-            inside = old.read(part)
-            new.writestr(part.filename, rng.choice([_flipped, _flipped, _overwritten, _cut])(inside, rng) if "data.pkl" in part.filename else inside)
+            change = rng.choice([_flipped, _flipped, _overwritten, _cut])
+            new.writestr(part.filename, change(old.read(part), rng) if "data.pkl" in part.filename else old.read(part))
     return out.getvalue()
 
 
@@ -98,7 +99,7 @@ def _edited(content: Content, rng: random.Random) -> Content:
 
 def _hostile(content: Content, rng: random.Random) -> Content:
     model = _header(content)["model"]
-    node = {"_target_": rng.choice(HOSTILE), **rng.choice([{}, {"_partial_": True}, {"path": "written", "text": "x"}, {"_args_": ["written"]}])}
+    node = hostile_node(rng)
     place = rng.choice(["", "head", "backbone", "policy", "encoder", "hidden"])
     if place == "hidden":
         model["backbone"]["hidden"] = rng.choice([node, [node], {"a": node}])
@@ -138,6 +139,7 @@ PARTS = {"header edited": _edited, "hostile target": _hostile, "weights changed"
 
 def fuzz(count: int, folder: Path, seed: int) -> Tally:
     """Load ``count`` mutated checkpoints."""
+    importlib.import_module("raccoon.engine.net")  # its kernels look for their cache when they are first imported
     rng, tally, path = random.Random(seed), Tally(), folder / "net.pt"
     originals = _originals(folder)
     contents = [torch.load(io.BytesIO(data), weights_only=True) for data in originals]
@@ -148,21 +150,27 @@ def fuzz(count: int, folder: Path, seed: int) -> Tally:
     present = {entry.name for entry in folder.iterdir()}
     for number in range(count):
         index, what = rng.randrange(len(originals)), rng.choice([*BYTES, *PARTS])
-        if what in BYTES:
-            changed = BYTES[what](originals[index], rng)
-        else:
-            changed = _bytes(PARTS[what](copy.deepcopy(contents[index]), rng))
+        changed = BYTES[what](originals[index], rng) if what in BYTES else _bytes(PARTS[what](copy.deepcopy(contents[index]), rng))
         path.write_bytes(changed)
-        tally.run(f"{what}: case {number}", partial(artifact.load, path), partial(_same, known[index]))
+        # made anew, an archive may hold the same content in other bytes
+        anew = what in PARTS or what == "pickle changed" or changed == originals[index]
+        tally.run(f"{what}: case {number}", partial(artifact.load, path), partial(_same, known[index]) if anew else _never)
     assert {entry.name for entry in folder.iterdir()} == present
     return tally
 
 
 def _same(known: tuple[RaccoonNet, Content], given: tuple[RaccoonNet, Content]) -> bool:
     (net, header), (other, found) = known, given
-    kept = {key: value for key, value in found.items() if key != "digest"} == {key: value for key, value in header.items() if key != "digest"}
     ours, theirs = net.state_dict(), other.state_dict()
-    return kept and ours.keys() == theirs.keys() and all(torch.equal(value, theirs[key]) for key, value in ours.items())
+    return (
+        {**found, "digest": 0} == {**header, "digest": 0}
+        and ours.keys() == theirs.keys()
+        and all(torch.equal(value, theirs[key]) for key, value in ours.items())
+    )
+
+
+def _never(_: object) -> bool:
+    return False
 
 
 @pytest.mark.parametrize("count", [150, pytest.param(10_000, marks=pytest.mark.slow)])

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import lightning.pytorch as pl
-import torch
 from lightning.fabric.plugins import TorchCheckpointIO
 from lightning.pytorch.callbacks import ModelCheckpoint
 
@@ -29,13 +28,7 @@ class AtomicCheckpointIO(TorchCheckpointIO):
         """See ``TorchCheckpointIO.save_checkpoint``."""
         seal(checkpoint)
         with atomic(Path(path)) as handle:
-            try:
-                torch.save(checkpoint, handle)
-            except RuntimeError as error:
-                # torch closes its archive after a write that failed, and the complaint about that hides the full disk
-                if isinstance(error.__context__, OSError):
-                    raise error.__context__ from None
-                raise
+            handle.write(torch_file.dumps(checkpoint))
 
 
 def checkpoint_callbacks(folder: Path, monitor: str | None, minutes: float | None) -> list[ModelCheckpoint]:
@@ -73,7 +66,7 @@ def resume_path(folder: Path) -> Path | None:
 def peek(path: Path) -> dict[str, Any]:
     """The plain contents of a checkpoint; RaccoonError naming the file when it is broken, or something else than a training run's."""
     try:
-        found = torch_file.read(path, mmap=True)
+        found = torch_file.read(path, lazy=True)
     except RaccoonError as error:
         raise RaccoonError(f"{error}; delete it to use an older one") from error
     if not isinstance(found, dict) or not found.keys() >= _PARTS:
