@@ -28,6 +28,8 @@ class ProcessExecutor:
     ``workers=None`` takes one per core. ``progress`` shows a bar on a terminal.
     """
 
+    local = True
+
     def __init__(self, workers: int | None = None, progress: bool = True) -> None:
         given = worker_count(workers)
         self.workers = core_count() if given is None else given

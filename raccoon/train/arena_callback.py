@@ -18,6 +18,7 @@ from raccoon.contracts import Figure, Player, RaccoonError
 from raccoon.eval.vr_arena import VRArena
 from raccoon.executor import Executor, ProcessExecutor
 from raccoon.model.network import RaccoonNet
+from raccoon.train.final import engine_node
 
 __all__ = ["ArenaPoints"]
 
@@ -72,7 +73,7 @@ class ArenaPoints(Callback):
         shutil.rmtree(folder, ignore_errors=True)  # of a run that was killed here: its games were another network's
         folder.mkdir(parents=True)
         artifact.save(folder / "net.pt", net, {})
-        engine = {"_target_": "raccoon.engine.net.NetEngine.load", "path": str(folder / "net.pt")}
+        engine = engine_node(folder / "net.pt", net.device, self.arena.executor)
         player = {"_target_": "raccoon.play.player.EnginePlayer", "name": "training", "engine": engine}
         report = self.arena.run(player, self.opponent, folder, self.seed)
         shutil.rmtree(folder)

@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from raccoon import artifact
 from raccoon.build import build
 from raccoon.contracts import Evaluator, Figure, Player, RaccoonError, Report, Search
@@ -17,7 +19,7 @@ from raccoon.executor import Executor
 from raccoon.runs import Run
 from raccoon.train.checkpoints import BEST, LAST
 
-__all__ = ["PLOTS", "build_evaluators", "export", "finish", "player_node"]
+__all__ = ["PLOTS", "build_evaluators", "engine_node", "export", "finish", "player_node"]
 
 log = logging.getLogger(__name__)
 _CURVES = (("train/loss", "training loss"), ("val/ce", "cross-entropy above entropy (nats)"), ("val/mse", "MSE (points squared)"))
@@ -57,24 +59,37 @@ def export(run_dir: Path) -> Path:
     return path
 
 
-def player_node(cfg: Mapping[str, Any], path: Path, name: str) -> dict[str, Any]:
-    """Config node of the player that plays ``path`` with the run's search."""
-    engine = {"_target_": "raccoon.engine.net.NetEngine.load", "path": str(path)}
-    node: dict[str, Any] = {"_target_": "raccoon.play.player.EnginePlayer", "name": name, "engine": engine}
+def engine_node(path: Path, device: torch.device, executor: Any) -> dict[str, Any]:
+    """Config node of the engine that evaluates with ``path``: on the device that trained it where ``executor`` says that its workers are
+    ``local``, on the CPU of other machines."""
+    where = str(device) if getattr(executor, "local", False) else "cpu"
+    return {"_target_": "raccoon.engine.net.NetEngine.load", "path": str(path), "device": where}
+
+
+def player_node(cfg: Mapping[str, Any], name: str, engine: Mapping[str, Any]) -> dict[str, Any]:
+    """Config node of the player that plays with ``engine`` and the run's search."""
+    node: dict[str, Any] = {"_target_": "raccoon.play.player.EnginePlayer", "name": name, "engine": dict(engine)}
     return node | ({"search": cfg["search"]} if cfg.get("search") else {})
 
 
-def finish(cfg: Mapping[str, Any], run: Run, module: Any, rows: Sequence[Mapping[str, float]], evaluators: Mapping[str, Evaluator]) -> Path:
-    """Export, measure, write ``report.json`` and its companions into the run folder; returns its path. Only rank 0 works."""
+def finish(
+    cfg: Mapping[str, Any],
+    run: Run,
+    module: Any,
+    rows: Sequence[Mapping[str, float]],
+    evaluators: Mapping[str, Evaluator],
+    device: torch.device,
+) -> Path:
+    """Export, measure on ``device``, write ``report.json`` and its companions into the run folder; returns its path. Only rank 0 works."""
     if module.trainer is not None and not module.trainer.is_global_zero:
         return run.dir / "report.json"
     path = export(run.dir)
-    player = player_node(cfg, path, run.dir.name)
     summary = Report("train", _describe(cfg), None, int(cfg["seed"]), sum(row["seconds"] for row in rows))
     summary.figures |= _exported(rows, (run.dir / BEST).exists(), getattr(module, "monitor", None))
     summary.tables["epochs"] = [dict(row) for row in rows]
     summary.files.append(path.name)
     for name, evaluator in evaluators.items():
+        player = player_node(cfg, run.dir.name, engine_node(path, device, getattr(evaluator, "executor", None)))
         part = _measure(evaluator, player, cfg.get("opponent"), run.dir / "final" / name, int(cfg["seed"]))
         summary.opponent = part.opponent or summary.opponent
         summary.seconds += part.seconds

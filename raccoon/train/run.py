@@ -64,7 +64,7 @@ def train(cfg: Mapping[str, Any], run: Run) -> Path:
                 log.info("continuing from %s", path)
             with interrupts.heard():
                 trainer.fit(module, datamodule=data, ckpt_path=path, weights_only=True)
-        report = final.finish(cfg, run, module, history.rows, evaluators)
+        report = final.finish(cfg, run, module, history.rows, evaluators, trainer.strategy.root_device)
         if trainer.is_global_zero:
             log_report(trainer.loggers, run.dir)
         failed = False
@@ -187,6 +187,7 @@ def quiet_trainer() -> Iterator[None]:
             r".*(is smaller than the logging interval).*",  # small sets
             r".*Total length of .* across ranks is zero.*",  # refused with a better message
             r".*module\(s\) in eval mode at the start of training.*",  # what is frozen stays as it is
+            r".*self\.log\('val/.*sync_dist=True.*",  # they are those of all processes before they are logged
             r".*GPU available but not used.*",  # runtime=cpu says so
             r".*Experiment logs directory .* exists and is not empty.*",
         ):

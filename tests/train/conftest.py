@@ -21,6 +21,7 @@ from raccoon.data.rows import pack
 from raccoon.data.writer import Plan, fill
 from raccoon.engine.outcomes import five_from_six
 from raccoon.env.board import START, is_race, pips, terminal_points
+from raccoon.env.codec import position_id
 from raccoon.env.encoder import Encoder
 from raccoon.env.movegen import afterstates
 from raccoon.executor import ProcessExecutor
@@ -60,6 +61,18 @@ def labels(boards: np.ndarray) -> np.ndarray:
 def positions() -> tuple[Tensor, Tensor]:
     boards, _ = random_walk(games=24, turns=40, seed=3)
     return torch.from_numpy(boards), torch.from_numpy(labels(boards))
+
+
+@pytest.fixture(scope="session")
+def walks(positions: tuple[Tensor, Tensor], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Those positions in a CSV as wildbg writes it."""
+    path = tmp_path_factory.mktemp("wildbg") / "walks.csv"
+    boards, nested = positions[0].numpy(), five_from_six(positions[1].double().numpy())
+    with path.open("w", newline="") as handle:
+        writer = csv.writer(handle)
+        writer.writerow(["position_id", "win", "win_g", "win_bg", "lose_g", "lose_bg"])
+        writer.writerows([position_id(board), *numbers] for board, numbers in zip(boards, nested.round(6), strict=True))
+    return path
 
 
 def shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:

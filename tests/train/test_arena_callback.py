@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import math
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
 
 from raccoon.contracts import Figure, RaccoonError
 from raccoon.executor import ProcessExecutor
+from raccoon.model import RaccoonNet
 from raccoon.runs import Run
 from raccoon.train.arena_callback import ArenaPoints, _with_half
 from raccoon.train.run import train
@@ -34,6 +37,21 @@ def test_the_first_the_due_and_the_last_epoch_are_scored(make_config, tmp_path, 
     train(config, Run(tmp_path, "train", False, config))
     assert [float(row["val/vr_ppg"]) for row in rows(tmp_path)] == [-0.5, -0.5, -0.25, 0.5]
     assert [float(row["val/vr_ppg_half"]) for row in rows(tmp_path)] == [0.25, 0.25, 0.125, 0.25]
+
+
+def test_the_games_are_played_on_the_device_that_trains(make_net, tmp_path, monkeypatch):
+    seen: list[str] = []
+
+    def run(player: Any, *_: Any) -> Any:
+        seen.append(player["engine"]["device"])
+        return SimpleNamespace(figures={"ppg_vr": Figure(0.5, 0.25, 0.75, 100)})
+
+    callback = ArenaPoints(RANDOM, executor=ProcessExecutor(workers=0))
+    monkeypatch.setattr(callback.arena, "run", run)
+    monkeypatch.setattr(RaccoonNet, "device", torch.device("cuda", 1))
+    module: Any = SimpleNamespace(best_net=make_net())
+    assert callback._play(tmp_path / "vr", module) == (0.5, 0.25)
+    assert seen == ["cuda:1"]
 
 
 def test_a_continued_run_carries_the_score():

@@ -9,6 +9,7 @@ from typing import Any
 
 import lightning.pytorch as pl
 import pytest
+import torch
 from lightning.pytorch.callbacks import Timer
 
 from raccoon.contracts import Figure, RaccoonError, Report
@@ -16,6 +17,7 @@ from raccoon.data.datamodule import PositionData
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.env.board import START
 from raccoon.eval.benchmark import load
+from raccoon.executor import ProcessExecutor
 from raccoon.runs import Run
 from raccoon.train import final
 from raccoon.train.callbacks import BenchmarkPR, static_pr
@@ -101,6 +103,7 @@ class Counting:
 
     def __init__(self) -> None:
         self.calls: list[tuple[Any, Any]] = []
+        self.executor: Any = ProcessExecutor(workers=0)
 
     def run(self, player: Any, opponent: Any, run_dir: Path, seed: int) -> Report:
         self.calls.append((player, opponent))
@@ -115,16 +118,21 @@ def test_final_measurements_are_part_of_the_report_and_run_once(make_config, tmp
     module = SimpleNamespace(trainer=None)
     evaluator = Counting()
     rows = [{"epoch": 1, "seconds": 2.0, "val/mse": 0.5}]
-    path = final.finish(config, run, module, rows, {"arena": evaluator})
+    path = final.finish(config, run, module, rows, {"arena": evaluator}, torch.device("cuda", 1))
     written = json.loads(path.read_text())
     assert written["figures"]["arena/ppg_vr"] == {"value": -0.1, "lo": -0.2, "hi": 0.0, "n": 40}
     assert written["opponent"] == "gnubg0"
     player, opponent = evaluator.calls[0]
     assert player["engine"]["path"] == str(tmp_path / "net.pt")
+    assert player["engine"]["device"] == "cuda:1"
     assert opponent == config["opponent"]
     path.unlink()  # as if the run had died before its summary
-    final.finish(config, run, module, rows, {"arena": evaluator})
+    final.finish(config, run, module, rows, {"arena": evaluator}, torch.device("cuda", 1))
     assert len(evaluator.calls) == 1
+
+
+def test_workers_elsewhere_measure_on_their_cpu():
+    assert final.engine_node(Path("net.pt"), torch.device("cuda"), SimpleNamespace())["device"] == "cpu"
 
 
 def test_final_evaluators_need_an_executor(make_config):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -19,8 +18,6 @@ from raccoon.data.loader import unpacked
 from raccoon.data.policy_rows import JointBatch, PolicyBatch
 from raccoon.data.writer import fill
 from raccoon.engine.net import NetEngine
-from raccoon.engine.outcomes import five_from_six
-from raccoon.env.codec import position_id
 from raccoon.env.encoder import Encoder
 from raccoon.executor import ProcessExecutor
 from raccoon.model import build_net
@@ -210,15 +207,10 @@ def test_kill_9_and_the_same_command_again_equal_an_uninterrupted_run(make_polic
 
 
 @pytest.fixture
-def pretraining(make_config: Callable[..., dict[str, Any]], positions: tuple[torch.Tensor, torch.Tensor], tmp_path: Path) -> dict[str, Any]:
+def pretraining(make_config: Callable[..., dict[str, Any]], walks: Path, tmp_path: Path) -> dict[str, Any]:
     """A config of a few seconds as ``trainer=pretrain`` makes it, on a CSV as wildbg writes it."""
-    boards, nested = positions[0].numpy(), five_from_six(positions[1].double().numpy())
-    with (tmp_path / "walks.csv").open("w", newline="") as handle:
-        writer = csv.writer(handle)
-        writer.writerow(["position_id", "win", "win_g", "win_bg", "lose_g", "lose_bg"])
-        writer.writerows([position_id(board), *numbers] for board, numbers in zip(boards, nested.round(6), strict=True))
     config = make_config(warmup_steps=4)
-    source = {"_target_": "raccoon.data.wildbg.WildbgImport", "files": str(tmp_path / "walks.csv"), "check": False}
+    source = {"_target_": "raccoon.data.wildbg.WildbgImport", "files": str(walks), "check": False}
     data = {"_recursive_": False, "source": source, "folders": None, "data_dir": str(tmp_path / "data"), "executor": config["executor"]}
     config["data"] = {**config["data"], **data}
     return config
