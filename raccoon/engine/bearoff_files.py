@@ -1,7 +1,9 @@
-"""Where bear-off tables are kept between runs."""
+"""Where bear-off tables are kept between runs: numpy files with a sha256 of the table behind them."""
 
 from __future__ import annotations
 
+import hashlib
+import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +17,9 @@ from raccoon.files import atomic, remove_left_over
 
 __all__ = ["cache_folder", "kept", "table_path"]
 
+log = logging.getLogger(__name__)
 _VERSION = 1
+_DIGEST = hashlib.sha256().digest_size
 
 
 def cache_folder() -> Path:
@@ -29,24 +33,39 @@ def table_path(what: str) -> Path:
 
 
 def kept(what: str, shape: tuple[int, ...], make: Callable[[], NDArray[np.float32]]) -> NDArray[np.float32]:
-    """The table from the cache, memory-mapped so that processes share it; built and kept there when missing or broken."""
+    """The table from the cache, memory-mapped so that processes share it; built and kept there when missing or changed.
+
+    The digest is compared once a process, .1 s for the largest table.
+    """
     path = table_path(what)
     table = _read(path, shape)
     if table is not None:
         return table
+    if path.exists():
+        log.warning("%s: damaged, or of an older version; the table is made again", path)
     made = make()
     try:
         remove_left_over(path.parent)
         with atomic(path) as handle:
             np.save(handle, made)
+            handle.write(hashlib.sha256(made.data).digest())
     except RaccoonError:
         return made  # no room or no permission: this process keeps its own copy
     return made
 
 
 def _read(path: Path, shape: tuple[int, ...]) -> NDArray[np.float32] | None:
+    """None for anything but a table of that shape with its digest behind it."""
     try:
+        if not path.is_file():  # reading a pipe would wait for ever
+            return None
         table = np.load(path, mmap_mode="r")
-    except (OSError, ValueError, EOFError):
+        with open(path, "rb") as handle:
+            handle.seek(-_DIGEST, os.SEEK_END)
+            digest = handle.read()
+    except (OSError, ValueError, EOFError, OverflowError):
         return None
-    return table if table.shape == shape and table.dtype == np.float32 else None
+    right = isinstance(table, np.memmap) and table.shape == shape and table.dtype == np.float32 and table.flags.c_contiguous
+    if not right or path.stat().st_size != table.offset + table.nbytes + _DIGEST:
+        return None
+    return table if hashlib.sha256(table.data).digest() == digest else None

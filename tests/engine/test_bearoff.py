@@ -131,12 +131,27 @@ def test_tables_are_built_once_and_broken_ones_again(
     board = random_bearoffs(1, 2)
     first = BearoffEngine(2).value(board)
     (path,) = cache_folder.iterdir()
-    for damage in (None, lambda: path.write_bytes(path.read_bytes()[:50]), lambda: np.save(path, np.zeros((3, 3), np.float32))):
-        if damage:
-            damage()
+    whole = path.read_bytes()
+    header = whole[: len(whole) - 28 * 28 * 4 - 32]
+    flipped = bytearray(whole)
+    flipped[len(header) + 1000] ^= 1
+    fortran = whole.replace(b"False", b"True ", 1)
+    bad = [
+        whole[:50],
+        whole[:-32],
+        header + bytes(28 * 28 * 4),
+        header + bytes(28 * 28 * 4 + 32),
+        bytes(flipped),
+        bytes(len(whole)),
+        fortran,
+        b"",
+    ]
+    for content in [whole, *bad]:
+        path.write_bytes(content)
         bearoff._two_sided.cache_clear()
         assert np.array_equal(BearoffEngine(2).value(board), first)
-    assert built == [2, 2, 2]
+        assert path.read_bytes() == whole
+    assert built == [2] * (1 + len(bad))
 
 
 def test_a_cache_that_cannot_be_written_costs_nothing_else(cache_folder: Path, random_bearoffs: Bearoffs) -> None:
