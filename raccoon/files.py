@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import errno
 import io
 import json
+import math
 import os
 import re
 import socket
+import stat
+import struct
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -21,8 +25,12 @@ from raccoon.contracts import RaccoonError
 __all__ = [
     "atomic",
     "check_suffix",
+    "json_text",
+    "parse_arrays",
+    "parse_json",
     "read_arrays",
     "read_json",
+    "read_regular",
     "remove_left_over",
     "write_arrays",
     "write_csv",
@@ -107,7 +115,12 @@ def write_text(path: Path | str, text: str) -> None:
 
 def write_json(path: Path | str, data: Any) -> None:
     """Write indented JSON atomically (numpy scalars allowed)."""
-    write_text(path, json.dumps(data, indent=2, default=_plain) + "\n")
+    write_text(path, json_text(data) + "\n")
+
+
+def json_text(data: Any) -> str:
+    """Indented JSON (numpy scalars and arrays and paths allowed)."""
+    return json.dumps(data, indent=2, default=_plain)
 
 
 def write_csv(path: Path | str, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -119,12 +132,46 @@ def write_csv(path: Path | str, rows: Sequence[Mapping[str, Any]]) -> None:
     write_text(path, buffer.getvalue())
 
 
+def read_regular(path: Path | str, most: int = 1 << 30) -> bytes:
+    """The bytes of a regular file. Raises OSError for anything else (a pipe, a device) and for one of more than ``most`` bytes."""
+    with open(path, "rb", opener=_without_waiting) as handle:
+        if not stat.S_ISREG(os.fstat(handle.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "no regular file")
+        data = handle.read(most + 1)
+    if len(data) > most:
+        raise OSError(errno.EFBIG, f"more than {most:,} bytes")
+    return data
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)  # opening a pipe waits for its writer else
+
+
 def read_json(path: Path | str) -> Any:
-    """Read JSON; raises RaccoonError naming the file when it is missing or broken."""
+    """Read JSON; raises RaccoonError naming the file when it is missing, broken or ambiguous (see ``parse_json``)."""
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        return parse_json(read_regular(path))
+    except (OSError, ValueError) as error:
         raise RaccoonError(f"{path}: not readable as JSON ({error})") from error
+
+
+def parse_json(text: bytes | str) -> Any:
+    """Parsed JSON. Raises ValueError for what is none, for a name given twice, text that is no Unicode (lone surrogates), numbers of
+    thousands of digits and what is nested too deeply."""
+    try:
+        found = json.loads(text, object_pairs_hook=_object)
+        if (b"\\ud" in text.lower()) if isinstance(text, bytes) else ("\\ud" in text.lower()):
+            json.dumps(found, ensure_ascii=False).encode()
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    return found
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name is given twice in one object")
+    return found
 
 
 def write_arrays(path: Path | str, arrays: Mapping[str, Any]) -> None:
@@ -133,13 +180,46 @@ def write_arrays(path: Path | str, arrays: Mapping[str, Any]) -> None:
         np.savez(handle, allow_pickle=False, **{key: np.asarray(value) for key, value in arrays.items()})
 
 
-def read_arrays(path: Path | str, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Those arrays of an ``.npz``; raises RaccoonError naming the file when it is missing, damaged or has not got one of them."""
+def read_arrays(path: Path | str, names: Sequence[str] | None = None) -> dict[str, np.ndarray]:
+    """Those arrays of an ``.npz`` (None: all); RaccoonError naming the file when it is missing, damaged or has not got one of them."""
     try:
-        with open(path, "rb") as handle, np.load(handle, allow_pickle=False) as arrays:
-            return {name: arrays[name] for name in names}
-    except (OSError, ValueError, zipfile.BadZipFile, EOFError, KeyError, TypeError, RuntimeError) as error:
+        arrays = parse_arrays(read_regular(path))
+        return arrays if names is None else {name: arrays[name] for name in names}
+    except (OSError, ValueError, KeyError) as error:
         raise RaccoonError(f"{path}: is missing or damaged ({type(error).__name__}: {error})") from error
+
+
+def parse_arrays(data: bytes) -> dict[str, np.ndarray]:
+    """The arrays of an ``.npz`` that is not compressed. Raises ValueError when it is damaged; takes no more memory than it has bytes."""
+    found: dict[str, np.ndarray] = {}
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            parts = archive.infolist()
+            if sum(part.file_size for part in parts) > len(data) or any(part.compress_type for part in parts):
+                raise ValueError("parts that are compressed or larger than the file")
+            for part in parts:
+                found[part.filename.removesuffix(".npy")] = _array(archive.read(part))
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, struct.error, OverflowError) as error:
+        raise ValueError(f"{type(error).__name__}: {error}") from error
+    if len(found) < len(parts):
+        raise ValueError("an array is given twice")
+    return found
+
+
+def _array(data: bytes) -> np.ndarray:
+    """The array in the bytes of an ``.npy``, when they are as many as its header says."""
+    handle = io.BytesIO(data)
+    version = np.lib.format.read_magic(handle)
+    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    try:
+        shape, fortran, dtype = header(handle)
+    except (MemoryError, RecursionError, TypeError, SyntaxError) as error:
+        raise ValueError(f"header: {type(error).__name__}") from error
+    rest = len(data) - handle.tell()
+    if dtype.hasobject or min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != rest:
+        raise ValueError(f"an array of {dtype}{list(shape)[:8]} in {rest:,} bytes")
+    array = np.frombuffer(data, dtype, math.prod(shape), handle.tell()) if rest else np.zeros(0, dtype)
+    return array.reshape(shape, order="F" if fortran else "C").copy()
 
 
 def _plain(value: Any) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, RaccoonError
+from raccoon.data.rows import check_boards, check_labels
 from raccoon.engine.outcomes import six_from_five
 from raccoon.env import codec
 from raccoon.env.half_moves import N_ACTIONS, legal_mask, low_first
@@ -19,7 +20,17 @@ from raccoon.env.half_moves import N_ACTIONS, legal_mask, low_first
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["DECISION_ROW", "KEPT", "POLICY_ROW", "JointBatch", "PolicyBatch", "pack_policies", "unpack_decisions", "unpack_policies"]
+__all__ = [
+    "DECISION_ROW",
+    "KEPT",
+    "POLICY_ROW",
+    "JointBatch",
+    "PolicyBatch",
+    "check_decisions",
+    "pack_policies",
+    "unpack_decisions",
+    "unpack_policies",
+]
 
 KEPT = 24
 """Actions that a row keeps."""
@@ -118,6 +129,17 @@ def unpack_policies(rows: NDArray[np.void]) -> PolicyBatch:
     shares /= total
     parts = (boards, dice, mid, ids, shares, legal)
     return PolicyBatch(*(torch.from_numpy(part) for part in parts))
+
+
+def check_decisions(rows: NDArray[np.void]) -> None:
+    """Raise RaccoonError naming the first of ``rows`` that cannot have been written: what can be told without a digest."""
+    check_boards(rows)
+    dice, ids, shares = rows["dice"], rows["ids"], rows["shares"].astype(np.int64)
+    wrong = (dice < 1).any(axis=1) | (dice > 6).any(axis=1) | (rows["mid"] > 1) | (ids >= N_ACTIONS).any(axis=1)
+    wrong |= np.abs(shares.sum(axis=1) - int(_SCALE)) > KEPT  # each share is rounded by less than 1
+    if wrong.any():
+        raise RaccoonError(f"row {int(np.argmax(wrong))} is no decision (dice, half turn, actions or shares)")
+    check_labels(rows[rows["mid"] == 0])
 
 
 def unpack_decisions(rows: NDArray[np.void]) -> JointBatch:

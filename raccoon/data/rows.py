@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.engine.outcomes import six_from_five
 from raccoon.env import codec
+from raccoon.env.board import terminal_points
 
-__all__ = ["IMPORTED", "ROW", "SELFPLAY", "SIBLING", "pack", "unpack5", "unpack6"]
+__all__ = ["IMPORTED", "ROW", "SELFPLAY", "SIBLING", "check_boards", "check_labels", "check_rows", "pack", "unpack5", "unpack6"]
 
 SELFPLAY, SIBLING, IMPORTED = 0, 1, 2
 """Provenance: met in a game, another afterstate of a turn that was played, read from somebody's file."""
@@ -34,6 +35,7 @@ ROW = np.dtype(
 """28 bytes. ``game`` counts within the set and is what is held out; ``turn`` is the number of rolls before the position."""
 
 _SCALE = 65535.0
+_SLACK = 0.02  # teachers that roll out or look ahead with corrections
 
 
 def pack(boards: Boards, probs5: NDArray[Any], game: NDArray[Any], turn: NDArray[Any], provenance: NDArray[Any] | int) -> NDArray[np.void]:
@@ -63,6 +65,32 @@ def unpack5(rows: NDArray[np.void]) -> tuple[Boards, NDArray[np.float32]]:
 def unpack6(rows: NDArray[np.void]) -> tuple[Boards, NDArray[np.float32]]:
     """Boards ``int8[N, 2, 25]`` and exclusive ``float32[N, 6]`` of ``rows``. Raises RaccoonError on a broken key."""
     return _boards(rows), six_from_five(rows["probs"] / _SCALE).astype(np.float32)
+
+
+def check_rows(rows: NDArray[np.void]) -> None:
+    """Raise RaccoonError naming the first of ``rows`` that ``pack`` cannot have written: what can be told without a digest."""
+    check_boards(rows)
+    check_labels(rows)
+    wrong = np.flatnonzero((rows["provenance"] > IMPORTED) | (rows["spare"] != 0))
+    if len(wrong):
+        raise RaccoonError(f"row {wrong[0]} comes from nowhere (provenance {rows['provenance'][wrong[0]]})")
+
+
+def check_boards(rows: NDArray[np.void]) -> None:
+    """Raise RaccoonError naming the first row whose key is no position of a game that goes on."""
+    over = np.flatnonzero(terminal_points(codec.from_position_keys(rows["key"])))
+    if len(over):
+        raise RaccoonError(f"row {over[0]} is a finished game")
+
+
+def check_labels(rows: NDArray[np.void]) -> None:
+    """Raise RaccoonError naming the first row whose label is not nested: a backgammon is a gammon, and that a win."""
+    win, win_g, win_bg, lose_g, lose_bg = rows["probs"].astype(np.int32).T
+    slack = int(_SLACK * _SCALE)
+    wrong = (win_g > win + slack) | (win_bg > win_g + slack) | (win + lose_g > _SCALE + slack) | (lose_bg > lose_g + slack)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise RaccoonError(f"row {row}: {(rows['probs'][row] / _SCALE).round(4).tolist()} are not nested probabilities")
 
 
 def _boards(rows: NDArray[np.void]) -> Boards:

@@ -1,11 +1,16 @@
 """The packed set of labelled positions: a folder of memory-mapped ``.npy`` shards and one ``meta.json``.
 
-``meta.json`` says what the rows are (teacher, ply, seeds, versions) and lists every shard with its row count and a
-checksum of its ends, so that a shard that is missing, cut short or from elsewhere is found when the set is opened.
+``meta.json`` says what the rows are (teacher, ply, seeds, versions) and lists every shard with its row count, a checksum of
+its ends and the SHA-256 of its file; it ends with a digest of its own. Both are checked when the set is opened, so that a file
+that is missing, cut short, changed or from elsewhere is found. Sets that were written before there were digests still open:
+each of their rows must then be one that can have been written.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,20 +19,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from raccoon.checks import whole
+from raccoon.checks import quoted, whole
 from raccoon.contracts import Boards, RaccoonError
-from raccoon.data.policy_rows import DECISION_ROW
-from raccoon.data.rows import ROW, unpack5
-from raccoon.files import read_json
+from raccoon.data.policy_rows import DECISION_ROW, check_decisions
+from raccoon.data.rows import ROW, check_rows, unpack5
+from raccoon.files import json_text, read_json
 from raccoon.locks import holder
 
-__all__ = ["DECISIONS", "FORMATS", "META", "POSITIONS", "VERSION", "PositionStore", "check_shard", "checksum", "read_meta", "shard_path"]
+__all__ = [
+    "DECISIONS",
+    "FORMATS",
+    "META",
+    "POSITIONS",
+    "VERSION",
+    "PositionStore",
+    "check_shard",
+    "checksum",
+    "file_digest",
+    "read_meta",
+    "shard_path",
+    "signed",
+]
 
 VERSION, META = 1, "meta.json"
 POSITIONS, DECISIONS = "raccoon-positions", "raccoon-decisions"
 FORMATS = {POSITIONS: ROW, DECISIONS: DECISION_ROW}
 """What a set may hold: labelled positions, or positions with a decision each as well."""
-_ENDS = 128
+_ENDS, _CHUNK = 128, 1 << 18
+_INDEX = re.compile(r"0|[1-9][0-9]{0,8}", re.ASCII)
 
 
 class PositionStore:
@@ -119,33 +138,73 @@ def read_meta(folder: Path) -> dict[str, Any]:
     if not path.exists():
         raise RaccoonError(f"{folder}: no {META}, so not a set of labelled positions")
     meta = read_json(path)
-    if not isinstance(meta, dict) or meta.get("format") not in FORMATS:
+    if not isinstance(meta, dict) or not isinstance(meta.get("format"), str) or meta["format"] not in FORMATS:
         raise RaccoonError(f"{path}: not the {META} of a set of labelled positions")
-    if meta.get("version") != VERSION:
-        raise RaccoonError(f"{path}: format version {meta.get('version')}; this Raccoon reads {VERSION}")
+    if type(meta.get("version")) is not int or meta["version"] != VERSION:
+        raise RaccoonError(f"{path}: format version {quoted(meta.get('version'))}; this Raccoon reads {VERSION}")
     if not {"fingerprint", "complete", "shards"} <= meta.keys():
         raise RaccoonError(f"{path}: incomplete; the set must be generated again")
-    if not (isinstance(meta["fingerprint"], str) and isinstance(meta["complete"], bool) and _is_listing(meta["shards"])):
-        raise RaccoonError(f"{path}: damaged; restore it or generate the set again")
+    named = isinstance(meta["fingerprint"], str) and isinstance(meta["complete"], bool)
+    if not (named and _is_listing(meta["shards"]) and _is_signed(meta)):
+        raise RaccoonError(f"{path}: damaged, or changed by hand; restore it or generate the set again")
     return meta
 
 
 def _is_listing(shards: Any) -> bool:
-    """Does ``shards`` map numbers (as texts) to the row count and checksum of each shard?"""
-    if not isinstance(shards, Mapping) or not all(key.isascii() and key.isdigit() for key in shards):
+    """Does ``shards`` map numbers (as texts, each in one way) to the row count and the checksums of each shard?"""
+    if not isinstance(shards, Mapping) or not all(_INDEX.fullmatch(key) for key in shards):
         return False
-    return all(isinstance(entry, Mapping) and all(type(entry.get(key)) is int for key in ("rows", "sum")) for entry in shards.values())
+    return all(isinstance(entry, Mapping) and _is_entry(entry) for entry in shards.values())
+
+
+def _is_entry(entry: Mapping[str, Any]) -> bool:
+    counts = type(entry.get("rows")) is int and 0 < entry["rows"] < 1 << 40
+    digest = entry.get("sha256", "0" * 64)
+    return counts and type(entry.get("sum")) is int and 0 <= entry["sum"] < 1 << 32 and isinstance(digest, str) and len(digest) == 64
+
+
+def _is_signed(meta: Mapping[str, Any]) -> bool:
+    """Is the digest right, or are neither it nor digests of shards there (a set of an older Raccoon)?"""
+    if "digest" in meta:
+        return meta["digest"] == signed(meta)["digest"]
+    return not any("sha256" in entry for entry in meta["shards"].values())
+
+
+def signed(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """``meta`` as it is read back from JSON, with its digest: the SHA-256 of all the rest, ordered by name."""
+    plain = json.loads(json_text({key: value for key, value in meta.items() if key != "digest"}))
+    return plain | {"digest": hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()}
 
 
 def check_shard(path: Path, entry: Mapping[str, Any], dtype: np.dtype[Any]) -> None:
     """Raise RaccoonError naming ``path`` unless it is the whole shard, of ``dtype``, that ``entry`` of ``meta.json`` describes."""
     rows = _load(path, dtype)
-    if len(rows) != entry["rows"] or checksum(rows) != entry["sum"]:
+    whole = len(rows) == entry["rows"] and checksum(rows) == entry["sum"]
+    if not whole or ("sha256" in entry and file_digest(path) != entry["sha256"]):
         raise RaccoonError(f"{path}: not the shard that {META} lists ({len(rows)} rows, {entry['rows']} listed); restore or delete it")
+    if "sha256" not in entry:
+        _check_rows(path, rows)
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    with open(path, "rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def _check_rows(path: Path, rows: NDArray[np.void]) -> None:
+    check = check_rows if rows.dtype == ROW else check_decisions
+    for start in range(0, len(rows), _CHUNK):
+        try:
+            check(rows[start : start + _CHUNK])
+        except RaccoonError as error:
+            raise RaccoonError(f"{path}: rows from {start} on: {error}; restore or delete it") from error
 
 
 def _load(path: Path, dtype: np.dtype[Any]) -> NDArray[np.void]:
     try:
+        if not path.is_file():
+            raise FileNotFoundError if not path.exists() else OSError("no regular file")
         rows = np.lib.format.open_memmap(path, mode="r")
     except FileNotFoundError:
         raise RaccoonError(f"{path}: missing; run the command that made the set again") from None

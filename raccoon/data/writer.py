@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import hashlib
+import io
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -136,9 +138,11 @@ def _write_shard(folder: Path, index: int, rows: NDArray[np.void], kind: str) ->
     dtype = stores.FORMATS[kind]
     if rows.dtype != dtype or not len(rows):
         raise RaccoonError(f"shard {index}: {len(rows)} rows of {rows.dtype}; a shard function of {kind} returns rows of {dtype}")
+    buffer = io.BytesIO()
+    np.save(buffer, rows, allow_pickle=False)
     with atomic(stores.shard_path(folder, index)) as handle:
-        np.save(handle, rows, allow_pickle=False)
-    return {"rows": len(rows), "sum": stores.checksum(rows)}
+        handle.write(buffer.getbuffer())
+    return {"rows": len(rows), "sum": stores.checksum(rows), "sha256": hashlib.sha256(buffer.getbuffer()).hexdigest()}
 
 
 def _write_meta(plan: Plan, folder: Path, shards: Mapping[int, Mapping[str, Any]]) -> None:
@@ -154,4 +158,4 @@ def _write_meta(plan: Plan, folder: Path, shards: Mapping[int, Mapping[str, Any]
         "identity": dict(plan.identity),
         "shards": {str(index): shards[index] for index in sorted(shards)},
     }
-    write_json(folder / stores.META, meta)
+    write_json(folder / stores.META, stores.signed(meta))

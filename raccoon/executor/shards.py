@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import numpy as np
 from raccoon import assets
 from raccoon.contracts import RaccoonError
 from raccoon.executor.base import Executor, Shard
-from raccoon.files import read_json, write_arrays, write_json
+from raccoon.files import read_arrays, read_json, write_arrays, write_json
 from raccoon.progress import Work
 from raccoon.versions import EVALUATORS, installed
 
@@ -87,15 +86,6 @@ def run_shards(
 
 def _read(path: Path) -> dict[str, np.ndarray] | None:
     try:
-        with open(path, "rb") as handle, np.load(handle, allow_pickle=False) as arrays:
-            return {key: arrays[key] for key in arrays.files}
-    except (
-        OSError,
-        ValueError,
-        zipfile.BadZipFile,
-        EOFError,
-        KeyError,
-        TypeError,
-        RuntimeError,
-    ):  # all that numpy says of damage
+        return read_arrays(path)
+    except RaccoonError:
         return None

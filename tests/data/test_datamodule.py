@@ -17,7 +17,7 @@ from raccoon.contracts import RaccoonError
 from raccoon.data.datamodule import PositionData
 from raccoon.data.generate import SelfPlayLabels
 from raccoon.data.loader import HeldOutLoader
-from raccoon.data.store import PositionStore
+from raccoon.data.store import PositionStore, signed
 from raccoon.executor import ProcessExecutor
 
 pytestmark = [
@@ -103,7 +103,7 @@ def test_an_unfinished_set_is_read_only_when_asked_for(small: PositionStore, tmp
     meta = json.loads((folder / "meta.json").read_text())
     meta["complete"] = False
     del meta["shards"]["1"]
-    (folder / "meta.json").write_text(json.dumps(meta))
+    (folder / "meta.json").write_text(json.dumps(signed(meta)))
     with pytest.raises(RaccoonError, match="incomplete"):
         PositionData(folders=str(folder)).setup()
     some = PositionData(folders=str(folder), partial=True, holdout=0.0)

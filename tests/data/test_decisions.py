@@ -13,7 +13,7 @@ from scipy.stats import chisquare
 from raccoon.contracts import RaccoonError, SearchResult
 from raccoon.data.decisions import Decisions, _one_each
 from raccoon.data.loader import unpacked
-from raccoon.data.policy_rows import DECISION_ROW, KEPT, POLICY_ROW, JointBatch, pack_policies, unpack_policies
+from raccoon.data.policy_rows import DECISION_ROW, KEPT, POLICY_ROW, JointBatch, check_decisions, pack_policies, unpack_policies
 from raccoon.data.store import DECISIONS, PositionStore
 from raccoon.data.writer import fill
 from raccoon.engine.gnubg import GnubgEngine
@@ -37,6 +37,24 @@ def stored(folder: Path) -> dict[str, Any]:
 def decided(small: PositionStore, tmp_path_factory: pytest.TempPathFactory, inline: ProcessExecutor) -> PositionStore:
     folder = tmp_path_factory.mktemp("decided") / "set"
     return fill(Decisions(stored(small.folder), PLAYER).plan(), folder, inline)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("key", 0, "finished"),
+        ("dice", 7, "no decision"),
+        ("mid", 2, "no decision"),
+        ("ids", 2000, "no decision"),
+        ("shares", 0, "no decision"),
+    ],
+)
+def test_rows_that_nobody_wrote_are_found_without_a_digest(decided: PositionStore, field: str, value: int, message: str) -> None:
+    rows = decided.shard(0).copy()
+    check_decisions(rows)
+    rows[field][5] = value
+    with pytest.raises(RaccoonError, match=rf"row 5 .*{message}"):
+        check_decisions(rows)
 
 
 def test_a_row_comes_back_with_its_largest_shares() -> None:

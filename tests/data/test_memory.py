@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from raccoon.data.store import META, PositionStore, checksum, shard_path
+from raccoon.data.store import META, PositionStore, checksum, file_digest, shard_path, signed
 
 _ROWS = 40_000_000
 _SHARDS = 800
@@ -34,7 +34,7 @@ def test_forty_million_rows_fit_in_two_gigabytes(small: PositionStore, tmp_path:
     for index in range(_SHARDS):
         shard["game"] = np.sort(shard["game"]) + 4 * index
         np.save(shard_path(tmp_path, index), shard)
-        meta["shards"][str(index)] = {"rows": len(shard), "sum": checksum(shard)}
-    (tmp_path / META).write_text(json.dumps(meta))
+        meta["shards"][str(index)] = {"rows": len(shard), "sum": checksum(shard), "sha256": file_digest(shard_path(tmp_path, index))}
+    (tmp_path / META).write_text(json.dumps(signed(meta)))
     done = subprocess.run([sys.executable, "-c", _READ, str(tmp_path)], capture_output=True, text=True, check=True)
     assert float(done.stdout) < 2048
