@@ -208,5 +208,15 @@ def test_debug_sizes_follow_the_chosen_option() -> None:
     assert compose("generate", ["data=gnubg1", "debug=fast"]).data.source.games == 8
 
 
+@pytest.mark.parametrize("model", catalogue()["model"])
+def test_debug_fast_takes_seconds_for_every_network(model: str) -> None:
+    """The final games evaluate some 10,000 positions: one of a network of this many weights takes a millisecond at most."""
+    from raccoon.model import build_net
+
+    cfg = compose("train", [f"model={model}", "debug=fast"])
+    net = build_net(plain(cfg.model), build(cfg.encoder, "encoder"))
+    assert sum(weights.numel() for weights in net.parameters()) < 1_000_000
+
+
 def test_player_options_have_an_opponent_of_the_same_name() -> None:
     assert set(catalogue()["player"]) == set(catalogue()["opponent"])
