@@ -92,7 +92,8 @@ class KeepsWork(Callback):
         interrupts.listen()  # Lightning is deaf to Ctrl-C by now; a second one ends the program
         if trainer.global_step == self._saved or not self._whole or (trainer.world_size > 1 and not self._agreed):
             return
-        log.info("interrupted: saving step %d of epoch %d", trainer.global_step, trainer.current_epoch + 1)
+        if trainer.is_global_zero:
+            log.info("interrupted: saving step %d of epoch %d", trainer.global_step, trainer.current_epoch + 1)
         if self._before is not None:
             with torch.no_grad():
                 for buffer, kept in zip(pl_module.buffers(), self._before[0], strict=True):
