@@ -240,13 +240,14 @@ SLEEPS = """
 import os, sys, time
 from raccoon.cli.app import main
 from raccoon.executor import ProcessExecutor
+from raccoon.progress import Work
 
 def shard(job, index):
     open(os.path.join(job["folder"], f"worker-{os.getpid()}"), "w").close()
     time.sleep(600)
 
 def job(config, run):
-    list(ProcessExecutor(2, progress=False).map(shard, {"folder": str(run.dir)}, range(2), "sleeps"))
+    list(ProcessExecutor(2, progress=False).map(shard, {"folder": str(run.dir)}, range(2), Work("sleeps")))
 
 if __name__ == "__main__":
     main("evaluate", job)

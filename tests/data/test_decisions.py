@@ -161,7 +161,8 @@ def test_a_player_without_a_search_gives_the_play_it_chooses(small: PositionStor
 
 
 def test_a_teacher_that_cannot_be_is_refused_before_positions_are_made(small: PositionStore) -> None:
-    plan = Decisions(stored(small.folder), {"_target_": "raccoon.engine.net.NetEngine.load", "path": "none.pt"}).plan()
+    engine = {"_target_": "raccoon.engine.net.NetEngine.load", "path": "none.pt"}
+    plan = Decisions(stored(small.folder), {"_target_": "raccoon.play.player.EnginePlayer", "engine": engine}).plan()
     with pytest.raises(RaccoonError, match=r"none\.pt"):
         plan.shard({**plan.job, "positions": None}, 0)
 
