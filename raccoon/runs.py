@@ -22,18 +22,18 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from raccoon import interrupts, locks, provenance
+from raccoon import interrupts, provenance, sweeps
 from raccoon.checks import quoted
+from raccoon.claims import ROOT, claim, claim_old, status
 from raccoon.contracts import RaccoonError
 from raccoon.executor import fingerprint
 from raccoon.files import read_json, remove_left_over, write_json, write_text
 
-__all__ = ["Run", "open_run", "register_resolvers"]
+__all__ = ["IGNORED", "ROOT", "Run", "is_done", "is_first_rank", "new_launch", "open_run", "register_resolvers", "sweep_place"]
 
 log = logging.getLogger(__name__)
-ROOT = Path("runs")
 _RUN_DIR = "@run_dir@"
-_IGNORED = ("resume", "executor", "logger")  # none changes a result
+IGNORED = ("resume", "executor", "logger")  # none changes a result
 _launches: dict[str, str] = {}
 
 
@@ -53,7 +53,30 @@ class Run:
 def register_resolvers() -> None:
     """``${raccoon.run_dir:KIND}`` and ``${raccoon.sweep_dir:KIND}``; called on import."""
     OmegaConf.register_new_resolver("raccoon.run_dir", lambda kind: str(_default_dir(kind)), replace=True)
-    OmegaConf.register_new_resolver("raccoon.sweep_dir", lambda kind: str(ROOT / "multirun" / kind / _launch(kind)), replace=True)
+    OmegaConf.register_new_resolver("raccoon.sweep_dir", _sweep_dir, replace=True)
+
+
+def new_launch() -> None:
+    """The next default folders get a name of their own."""
+    _launches.clear()
+
+
+def _sweep_dir(kind: str) -> str:
+    """The folder of the sweep under way, else that of a new one."""
+    return os.environ.get(sweeps.FOLDER) or str(ROOT / "multirun" / kind / _launch(kind))
+
+
+def sweep_place(cfg: DictConfig, kind: str) -> tuple[Path, bool]:
+    """Where the config of a multirun (before its jobs) wants their folders, and whether the user said so."""
+    run_dir, sweep_dir = str(cfg.paths.run_dir), str(cfg.hydra.sweep.dir)
+    if run_dir != str(_default_dir(kind)):
+        return Path(run_dir), True
+    return Path(sweep_dir), sweep_dir != _sweep_dir(kind)
+
+
+def is_first_rank() -> bool:
+    """Whether this process is the first of its training, or the only one: the others leave folders and messages to it."""
+    return (os.environ.get("LOCAL_RANK", "0"), os.environ.get("RANK", "0")) == ("0", "0")
 
 
 def _launch(kind: str) -> str:
@@ -116,7 +139,7 @@ def _check_root(config: Mapping[str, Any]) -> None:
 def _fingerprint(cfg: DictConfig, kind: str) -> str:
     copy = cfg.copy()
     OmegaConf.set_struct(copy, False)
-    for key in _IGNORED:
+    for key in IGNORED:
         copy[key] = None  # not deleted: other nodes may refer to it
     return fingerprint({"config": _resolved(copy, _RUN_DIR), "kind": kind})
 
@@ -129,19 +152,18 @@ def open_run(cfg: DictConfig, kind: str) -> Iterator[Run]:
     that no run wrote. With ``resume`` (default true) an unfinished run of the same config, whose process is dead, is
     continued: the folder that ``paths.run_dir`` names, else the newest such folder.
     """
-    rank = os.environ.get("LOCAL_RANK", "0"), os.environ.get("RANK", "0")
     _check_root(_resolved(cfg, _RUN_DIR) | {"run_dir": cfg.paths.run_dir})
     wanted, named = _wanted_dir(cfg, kind)
-    if rank != ("0", "0"):  # another process of the same training: rank 0 owns the folder
+    if not is_first_rank():  # another process of the same training: rank 0 owns the folder
         folder = Path(os.environ.get("RACCOON_RUN_DIR", str(wanted)))
         yield Run(folder, kind, True, _resolved(cfg, str(folder)))  # it goes on where there is a checkpoint, as rank 0 does
         return
     mark = _fingerprint(cfg, kind)
     resume = bool(cfg.get("resume", True))
-    folder, lock, resumed = _claim_old(kind, mark) if resume and not named else (wanted, None, False)
+    folder, lock, resumed = claim_old(kind, mark) if resume and not named and _sweep() is None else (wanted, None, False)
     if lock is None:
         folder = wanted
-        lock, resumed = _claim(wanted, mark, resume)
+        lock, resumed = claim(wanted, mark, resume)
     with lock, _logging_to(folder / "run.log") as log_file:
         run = Run(folder, kind, resumed, _resolved(cfg, str(folder)))
         status = _begin(run, cfg, mark)
@@ -166,6 +188,15 @@ def _record(error: BaseException, log_file: logging.Handler, stopped: Callable[[
     log_file.handle(log.makeRecord(log.name, level, __file__, 0, "%s", (text,), trace))
     with contextlib.suppress(RaccoonError):
         stopped() if interrupted else write_json(file, status | {"state": "failed", "error": reason})
+
+
+def is_done(cfg: DictConfig, kind: str, folder: Path) -> bool:
+    """Whether ``folder`` holds the finished run of this config. Raises RaccoonError when it holds another finished one."""
+    if not bool(cfg.get("resume", True)) or sweeps.run_state(folder)[0] != "done":
+        return False
+    if status(folder).get("fingerprint") != _fingerprint(cfg, kind):
+        raise RaccoonError(f"{folder}: was made from other settings or files, or by other versions; resume=false starts a new sweep")
+    return True
 
 
 def _begin(run: Run, cfg: DictConfig, mark: str) -> dict[str, Any]:
@@ -197,70 +228,6 @@ def _config_text(cfg: DictConfig, kind: str) -> str:
         "defaults:\n- base\n- _self_\n- override hydra/job_logging: stdout\n"
         f"hydra:\n  job:\n    name: {kind}\n  sweep:\n    dir: ${{raccoon.sweep_dir:{kind}}}\n" + body.replace(_RUN_DIR, "${paths.run_dir}")
     )
-
-
-def _claim(folder: Path, mark: str, resume: bool) -> tuple[locks.Held, bool]:
-    """Lock ``folder``; returns the lock and whether an unfinished run is continued there."""
-    lock = _lock(folder)
-    if lock is None:
-        raise RaccoonError(f"{folder}: in use by {locks.holder(folder) or 'another process'}; name another folder (paths.run_dir=...)")
-    try:
-        state = _status(folder)
-        if problem := _problem(folder, state, mark, resume):
-            raise RaccoonError(f"{folder}: {problem}; name another folder (paths.run_dir=...)")
-    except BaseException:
-        lock.lock.release()
-        raise
-    return lock, bool(state)
-
-
-def _problem(folder: Path, state: dict[str, Any], mark: str, resume: bool) -> str | None:
-    if (folder / "report.json").exists() or state.get("state") == "done":
-        return "holds a finished run"
-    if not state:
-        return "holds files that no run wrote" if any(entry.name != locks.NAME for entry in folder.iterdir()) else None
-    if not resume:
-        return "holds an unfinished run; resume=true continues it"
-    return None if state.get("fingerprint") == mark else "holds an unfinished run of another config"
-
-
-def _claim_old(kind: str, mark: str) -> tuple[Path, locks.Held | None, bool]:
-    """The newest unfinished, unlocked run with this fingerprint, locked; no lock when there is none."""
-    statuses = [*ROOT.glob(f"{kind}/*/*/status.json"), *ROOT.glob(f"multirun/{kind}/*/*/*/status.json")]
-    for status in sorted(statuses, key=lambda path: path.stat().st_mtime, reverse=True):
-        folder = status.parent
-        if not _unfinished(folder, mark):
-            continue
-        lock = _lock(folder)
-        if lock is not None and _unfinished(folder, mark):
-            return folder, lock, True
-        if lock is not None:
-            lock.lock.release()
-    return ROOT, None, False
-
-
-def _unfinished(folder: Path, mark: str) -> bool:
-    try:
-        state = _status(folder)
-    except RaccoonError:  # somebody else's broken folder must not stop this run
-        return False
-    return state.get("fingerprint") == mark and state.get("state") != "done" and not (folder / "report.json").exists()
-
-
-def _status(folder: Path) -> dict[str, Any]:
-    file = folder / "status.json"
-    state = read_json(file) if file.exists() else {}
-    if not isinstance(state, dict):
-        raise RaccoonError(f"{file}: is no status of a run; name another folder (paths.run_dir=...)")
-    return state
-
-
-def _lock(folder: Path) -> locks.Held | None:
-    """The lock of ``folder`` (created when missing), or None when another process holds it."""
-    try:
-        return locks.take(folder)
-    except RaccoonError as error:
-        raise RaccoonError(f"{error} (paths.run_dir=...)") from error
 
 
 @contextlib.contextmanager

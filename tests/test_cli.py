@@ -143,20 +143,22 @@ def test_a_disk_that_is_full_under_a_library_is_no_fault_of_the_program(here: Ca
 def test_jobs_of_a_multirun_are_separate_and_survive_each_other(tmp_path: Path) -> None:
     done = job(tmp_path, "-m", "seed=1,2,4")
     assert done.returncode == 2
-    assert done.stderr.strip() == "error: seed=2: this one is refused"
+    assert done.stderr == ""
+    assert "2 of 3  seed=2  failed: seed=2: this one is refused\n" in done.stdout
     folders = sorted(path.parent for path in (tmp_path / "runs" / "multirun").glob("evaluate/*/*/*/status.json"))
     assert [folder.name for folder in folders] == ["0", "1", "2"]
     assert len({folder.parent for folder in folders}) == 1
     assert [json.loads((folder / "status.json").read_text())["state"] for folder in folders] == ["done", "failed", "done"]
     named = job(tmp_path, "-m", "seed=1,4", "paths.run_dir=mine")
     assert named.returncode == 0, named.stderr
-    assert sorted(path.name for path in (tmp_path / "mine").iterdir()) == ["0", "1"]
+    assert sorted(path.name for path in (tmp_path / "mine").iterdir()) == [".lock", "0", "1", "multirun.yaml", "sweep.json"]
 
 
 def test_a_sweep_option_needs_no_flag(here: Callable[..., Any]) -> None:
     done = here("sweep=gnubg_plies")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("ran 1 runs/multirun/evaluate/") == 3
+    assert done.stdout.startswith("sweep: runs/multirun/evaluate/")
+    assert [line.split("  ")[0] for line in done.stdout.splitlines()[1:4]] == ["1 of 3", "2 of 3", "3 of 3"]
 
 
 def test_a_run_can_be_repeated_from_its_folder(tmp_path: Path) -> None:

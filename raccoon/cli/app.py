@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import os
 import re
 import sys
@@ -55,26 +56,33 @@ def _run(kind: str, job: Job, arguments: list[str], run_folder: bool, kept: list
         sys.exit(f"error: {error}; activate the environment that `make train` or `make test` makes: . .venv/bin/activate")
     from raccoon import plugins, runs
     from raccoon.build import plain
-    from raccoon.cli import advice, first_use
+    from raccoon.cli import advice, first_use, sweep
 
     plugins.install()
     failures: list[BaseException] = []
     full, composed = os.environ.get("HYDRA_FULL_ERROR"), False
 
+    def work(cfg: DictConfig) -> None:
+        _check_keys(kind, cfg)
+        advice.check_groups(HydraConfig.get().overrides.task)
+        advice.check_missing(cfg)
+        first_use.notice()
+        if not run_folder:
+            job(plain(cfg), None)
+            return
+        with runs.open_run(cfg, kind) as run:
+            kept.append(str(run.dir if (jobs := sweep.current()) is None else jobs.sweep.dir))
+            job(run.config, run)
+
     def guarded(cfg: DictConfig) -> None:
         nonlocal composed
         composed = True
         try:
-            _check_keys(kind, cfg)
-            advice.check_groups(HydraConfig.get().overrides.task)
-            advice.check_missing(cfg)
-            first_use.notice()
-            if not run_folder:
-                job(plain(cfg), None)
-                return
-            with runs.open_run(cfg, kind) as run:
-                kept.append(str(run.dir))
-                job(run.config, run)
+            if (jobs := sweep.current()) is not None:
+                jobs.job(HydraConfig.get().job.num, cfg, kind, functools.partial(work, cfg))
+            else:
+                with contextlib.nullcontext() if runs.is_first_rank() else sweep.quiet():
+                    work(cfg)
         except Exception as error:
             if full == "1":
                 raise
@@ -85,10 +93,13 @@ def _run(kind: str, job: Job, arguments: list[str], run_folder: bool, kept: list
             failures.append(error)  # the other jobs of a multirun still run
 
     run_hydra = hydra.main(version_base="1.3", config_path=f"pkg://{plugins.CONF}", config_name=kind)(guarded)
+    runs.new_launch()
     saved, sys.argv = sys.argv, [sys.argv[0], *arguments]
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra passes its errors on instead of printing them in its own ways
     try:
         run_hydra()
+        if (jobs := sweep.current()) is not None:
+            failures += jobs.conclude()
     except Exception as error:
         if full == "1" or (composed and not _expected(error)):
             raise
@@ -99,6 +110,7 @@ def _run(kind: str, job: Job, arguments: list[str], run_folder: bool, kept: list
             _tell(error, "" if _expected(error) else f" (in {' '.join(arguments)})")
         failures.append(error)
     finally:
+        sweep.close()
         sys.argv = saved
         os.environ.pop("HYDRA_FULL_ERROR") if full is None else os.environ.__setitem__("HYDRA_FULL_ERROR", full)
     if failures:

@@ -21,7 +21,7 @@ from raccoon.files import write_text
 
 __all__ = ["differences", "page", "write_page"]
 
-_STATES = ("broken", "failed", "stopped", "interrupted", "running", "done")
+_STATES = ("broken", "failed", "stopped", "interrupted", "missing", "running", "done")
 _SHOWN = 200  # characters of a setting
 
 

@@ -14,8 +14,8 @@ from raccoon.contracts import RaccoonError, Report
 from raccoon.dashboard.folders import find_runs
 from raccoon.dashboard.measured import read_report, read_tables, usable
 from raccoon.files import read_json
-from raccoon.locks import holder
 from raccoon.provenance import FILE as PROVENANCE
+from raccoon.sweeps import Job, read_jobs, run_state
 
 __all__ = ["RunRecord", "read_run", "read_runs"]
 
@@ -25,7 +25,7 @@ _HIDDEN = ("hydra", "defaults", "paths", "resume")  # no setting of the run itse
 @dataclass(frozen=True)
 class RunRecord:
     """One run. ``state``: ``done``, ``running``, ``interrupted`` (by Ctrl-C or SIGTERM), ``stopped`` (unfinished, its
-    process is gone), ``failed`` or ``broken``.
+    process is gone), ``failed``, ``broken`` or, a job of a sweep that never began, ``missing``.
 
     ``config``: the settings, flat, by dotted key; ``rows``: a training's epochs as in ``metrics.csv``; ``report`` None while
     there is none; ``tables`` and ``images``: those of the report and of the measurements behind it, by title; ``provenance`` as
@@ -63,7 +63,23 @@ class RunRecord:
 
 def read_runs(paths: Iterable[Path | str]) -> list[RunRecord]:
     """The records of all runs in ``paths``; see ``find_runs``."""
-    return [read_run(name, folder) for name, folder in find_runs(paths).items()]
+    records = [read_run(name, folder) for name, folder in find_runs(paths).items()]
+    there = {record.folder for record in records}
+    siblings = {record.folder.parent: record for record in records}
+    return records + [_unborn(sibling, job) for folder, sibling in siblings.items() for job in _jobs(folder) if job.folder not in there]
+
+
+def _jobs(folder: Path) -> list[Job]:
+    try:
+        return read_jobs(folder)
+    except RaccoonError:  # its runs are shown all the same
+        return []
+
+
+def _unborn(sibling: RunRecord, job: Job) -> RunRecord:
+    """A job of a sweep without a run: it never began, or was refused before."""
+    name = (Path(sibling.name).parent / job.folder.name).as_posix()
+    return RunRecord(name, job.folder, sibling.kind, job.state, faults=[job.reason] if job.reason else [])
 
 
 def read_run(name: str, folder: Path) -> RunRecord:
@@ -79,7 +95,7 @@ def read_run(name: str, folder: Path) -> RunRecord:
         name=name,
         folder=folder,
         kind=str(status.get("kind") or ("train" if rows else "report" if measured else "?")),
-        state="broken" if faults else _state(folder, status, report),
+        state="broken" if faults else run_state(folder)[0].replace("missing", "stopped"),
         started=str(status.get("started", "")),
         config=config,
         rows=rows,
@@ -107,15 +123,6 @@ def _measured(folder: Path, faults: list[str]) -> tuple[Report | None, Mapping[s
 
 def _versions(folder: Path) -> dict[str, str]:
     return {key: str(value) for key, value in _as_mapping(read_json(folder / "report.json").get("versions")).items()}
-
-
-def _state(folder: Path, status: Mapping[str, Any], report: Report | None) -> str:
-    if report is not None:
-        return "done"
-    state = str(status.get("state", "stopped"))
-    if state != "running":
-        return state if state in ("done", "failed", "interrupted") else "stopped"
-    return "running" if holder(folder) else "stopped"
 
 
 def _mapping(path: Path, faults: list[str]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from raccoon.eval.pr_scoring import PR_SCALE
 from raccoon.eval.trained import config_names, scored_folder
 from raccoon.files import read_arrays
 from raccoon.rng import generator
+from raccoon.sweeps import read_jobs, told
 
 __all__ = ["collect"]
 
@@ -28,14 +29,17 @@ def collect(folder: Path, seed: int = 1, replicates: int = stats.REPLICATES) -> 
     fewest seconds per decision is chosen. Raises RaccoonError when there are no two jobs, or their decisions differ.
     """
     start = time.perf_counter()
+    left_out = told(read_jobs(folder))
     jobs = sorted((path.parent for path in Path(folder).glob("*/report.json")), key=lambda path: (len(path.name), path.name))
     arenas = [job for job in jobs if is_arena(job)]
     jobs = [job for job in jobs if (scored_folder(job) / "decisions.npz").is_file()]
     if len(arenas) > 1 and not jobs:
-        return collect_arenas(arenas, seed)
+        result = collect_arenas(arenas, seed)
+        return _marked(result, left_out)
     if len(jobs) < 2:
         count = max(len(jobs), len(arenas))
-        raise RaccoonError(f"{folder}: holds {count} finished runs of PR or of an arena; give the folder of a sweep with two or more")
+        why = f" ({left_out})" if left_out else ""
+        raise RaccoonError(f"{folder}: holds {count} finished runs of PR or of an arena{why}; give the folder of a sweep with two or more")
     scored = [scored_folder(job) for job in jobs]
     reports = [_needed(report.read(folder), folder) for folder in scored]
     losses, games = _losses(scored)
@@ -73,6 +77,13 @@ def collect(folder: Path, seed: int = 1, replicates: int = stats.REPLICATES) -> 
         "The lowest of several PRs flatters: score the chosen one again on decisions that did not choose it.",
     ]
     result.seconds = time.perf_counter() - start
+    return _marked(result, left_out)
+
+
+def _marked(result: Report, left_out: str) -> Report:
+    """Says first which jobs of the sweep are not among those compared."""
+    if left_out:
+        result.notes.insert(0, f"Not all jobs are in: {left_out}. What is said of the others may change.")
     return result
 
 

@@ -23,6 +23,7 @@ from raccoon.versions import EVALUATORS, installed
 
 if TYPE_CHECKING:
     from rich.console import Group
+    from rich.table import Table
 
 __all__ = ["check_free", "format_figure", "grid", "read", "render", "show", "to_dict", "versions", "write"]
 
@@ -105,11 +106,11 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), **installed(*_PACKAGES)}
 
 
-def show(report: Report) -> None:
-    """Print the tables; where the output is no terminal, wide enough for every interval."""
+def show(what: Report | Table) -> None:
+    """Print a report or a table; where the output is no terminal, wide enough for every interval."""
     from rich.console import Console
 
-    Console(width=None if sys.stdout.isatty() else _WIDTH).print(render(report))
+    Console(width=None if sys.stdout.isatty() else _WIDTH).print(render(what) if isinstance(what, Report) else what)
 
 
 def render(report: Report) -> Group:
@@ -124,16 +125,23 @@ def render(report: Report) -> Group:
     for name, figure in report.figures.items():
         figures.add_row(Text(name), *format_figure(figure))
     parts: list[Any] = [figures]
-    for title, rows in report.tables.items():
-        table = Table(title=title, title_justify="left")
-        heads, cells = grid(rows)
-        for index, head in enumerate(heads):
-            table.add_column(Text(head), justify="left" if index == 0 else "right")
-        for row in cells:
-            table.add_row(*map(Text, row))
-        parts.append(table)
+    parts += [rich_table(rows, title) for title, rows in report.tables.items()]
     parts.extend(Text(f"- {note}") for note in report.notes)
     return Group(*parts)
+
+
+def rich_table(rows: Sequence[Mapping[str, Any]], title: str = "") -> Table:
+    """A table for the terminal; see ``grid``."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title or None, title_justify="left")
+    heads, cells = grid(rows)
+    for index, head in enumerate(heads):
+        table.add_column(Text(head), justify="left" if index == 0 else "right")
+    for row in cells:
+        table.add_row(*map(Text, row))
+    return table
 
 
 def format_figure(figure: Figure) -> tuple[str, str, str]:

@@ -1,0 +1,94 @@
+"""Who may work in a run folder: a new one, one that continues what is there, and nobody where a run is finished or at work."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from raccoon import locks
+from raccoon.contracts import RaccoonError
+from raccoon.files import read_json
+
+__all__ = ["ROOT", "claim", "claim_old", "discard", "status"]
+
+ROOT = Path("runs")
+
+
+def claim(folder: Path, mark: str, resume: bool) -> tuple[locks.Held, bool]:
+    """Lock ``folder``; returns the lock and whether an unfinished run is continued there."""
+    lock = _lock(folder)
+    if lock is None:
+        raise RaccoonError(f"{folder}: in use by {locks.holder(folder) or 'another process'}; name another folder (paths.run_dir=...)")
+    try:
+        state = status(folder)
+        if problem := _problem(folder, state, mark, resume):
+            raise RaccoonError(f"{folder}: {problem}; name another folder (paths.run_dir=...)")
+    except BaseException:
+        lock.lock.release()
+        raise
+    return lock, bool(state)
+
+
+def _problem(folder: Path, state: dict[str, Any], mark: str, resume: bool) -> str | None:
+    if (folder / "report.json").exists() or state.get("state") == "done":
+        return "holds a finished run"
+    if not state:
+        return "holds files that no run wrote" if any(entry.name != locks.NAME for entry in folder.iterdir()) else None
+    if not resume:
+        return "holds an unfinished run; resume=true continues it"
+    return None if state.get("fingerprint") == mark else "holds an unfinished run of another config"
+
+
+def claim_old(kind: str, mark: str) -> tuple[Path, locks.Held | None, bool]:
+    """The newest unfinished, unlocked run with this fingerprint, locked; no lock when there is none."""
+    for file in sorted(ROOT.glob(f"{kind}/*/*/status.json"), key=lambda path: path.stat().st_mtime, reverse=True):
+        folder = file.parent
+        if not _unfinished(folder, mark):
+            continue
+        lock = _lock(folder)
+        if lock is not None and _unfinished(folder, mark):
+            return folder, lock, True
+        if lock is not None:
+            lock.lock.release()
+    return ROOT, None, False
+
+
+def _unfinished(folder: Path, mark: str) -> bool:
+    try:
+        state = status(folder)
+    except RaccoonError:  # somebody else's broken folder must not stop this run
+        return False
+    return state.get("fingerprint") == mark and state.get("state") != "done" and not (folder / "report.json").exists()
+
+
+def status(folder: Path) -> dict[str, Any]:
+    file = folder / "status.json"
+    state = read_json(file) if file.exists() else {}
+    if not isinstance(state, dict):
+        raise RaccoonError(f"{file}: is no status of a run; name another folder (paths.run_dir=...)")
+    return state
+
+
+def _lock(folder: Path) -> locks.Held | None:
+    """The lock of ``folder`` (created when missing), or None when another process holds it."""
+    try:
+        return locks.take(folder)
+    except RaccoonError as error:
+        raise RaccoonError(f"{error} (paths.run_dir=...)") from error
+
+
+def discard(folder: Path, names: Sequence[str]) -> None:
+    """Remove the folder of a command that was refused, if it holds at most the files ``names``; so are folders that it leaves empty."""
+    inside = set(os.listdir(folder)) if folder.is_dir() else set()
+    if not inside <= {*names, locks.NAME}:
+        return
+    with contextlib.suppress(OSError):
+        for name in inside:
+            (folder / name).unlink()
+        for empty in (folder, *folder.parents):
+            empty.rmdir()
+            if empty == ROOT:
+                break
