@@ -11,9 +11,11 @@ import pytest
 from omegaconf import OmegaConf
 
 from raccoon.build import build, plain, shared
+from raccoon.cli.app import compose
 from raccoon.contracts import Engine, Player, RaccoonError
 from raccoon.env.encoder import Encoder
 from raccoon.executor import Executor, ProcessExecutor
+from raccoon.model import build_net
 
 EXECUTOR = {"_target_": "raccoon.executor.ProcessExecutor", "workers": 0, "progress": False}
 
@@ -168,6 +170,21 @@ def test_what_is_no_class_of_an_allowed_package_is_refused(name: Any, place: str
     }
     with pytest.raises(RaccoonError, match=r"_target_="):
         build(nodes[place], "top")
+    assert not written.exists()
+
+
+def test_hostile_targets_of_a_command_line_are_refused(tmp_path: Path) -> None:
+    written = tmp_path / "written"
+    text = f"{{_target_:raccoon.files.write_text,path:{written},text:x}}"
+    target_only = [
+        "model.head._target_=raccoon.files.write_text",
+        "model.head._partial_=false",
+        f"+model.head.path={written}",
+        "+model.head.text=x",
+    ]
+    for overrides in (target_only, [f"model.head=\"${{oc.create:{text}}}\""], [f"+model.backbone.inner={text}"]):
+        with pytest.raises(RaccoonError, match=r"^model\.(head|backbone\.inner)\._target_='raccoon\.files\.write_text' may not be built"):
+            build_net(plain(compose("train", overrides).model), Encoder())
     assert not written.exists()
 
 

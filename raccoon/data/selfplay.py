@@ -93,7 +93,8 @@ class SelfPlay(pl.LightningDataModule):
         number("data.special", special, "a share of the games, 0 to 1", most=1.0)
         number("data.holdout", holdout, "a share of the games, 0 to 0.5", most=0.5)
         check_kinds(kinds)
-        if not 0 < held_out(np.arange(games), holdout).sum() < games:
+        first = min(games, 1_000_000)  # of more games some are held out and some are not
+        if not 0 < held_out(np.arange(first), holdout).sum() < first:
             raise RaccoonError(f"data.games={games}, data.holdout={holdout}: none of the first games is held out, or all; raise either")
         self.games, self.batches, self.batch_size = games, batches, batch_size
         self.special, self.kinds, self.holdout = special, list(kinds), holdout

@@ -41,6 +41,12 @@ def test_too_few_games_to_hold_one_out_are_refused():
         SelfPlay(games=3, holdout=0.01)
 
 
+def test_two_thousand_million_games_an_epoch_are_checked_at_once() -> None:
+    assert SelfPlay(games=2**31).games == 2**31
+    with pytest.raises(RaccoonError, match="none of the first games is held out"):
+        SelfPlay(games=2**31, holdout=0.0)
+
+
 def test_every_process_has_a_game():
     data = SelfPlay(games=20, holdout=0.2)
     trainer: Any = SimpleNamespace(global_rank=0, world_size=30)
