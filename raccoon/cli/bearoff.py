@@ -1,4 +1,8 @@
-"""``python -m raccoon.cli.bearoff [checkers=6]``: builds the table of exact cubeful bear-off equities (1 to 8 checkers a side)."""
+"""``python -m raccoon.cli.bearoff [checkers=6 [pips=18]]``: builds a table of exact cubeful bear-off equities.
+
+It holds the positions with at most so many checkers a side (1 to 8), and those with at most so many pips (0 to 24; 0 if left out) to
+go. Without arguments: the table that players use, 6 checkers or 18 pips; they build it themselves when they first need it.
+"""
 
 from __future__ import annotations
 
@@ -17,17 +21,22 @@ def run(arguments: Sequence[str]) -> str:
     usage = f"usage: {(__doc__ or '').strip()}"
     if any(argument in ("-h", "--help") for argument in arguments):
         return usage
-    name, _, text = (arguments[0] if arguments else "checkers=6").partition("=")
-    if len(arguments) > 1 or name != "checkers":
+    given: dict[str, str] = {}
+    for argument in arguments:
+        key, _, text = argument.partition("=")
+        given[key] = text
+    if len(given) < len(arguments) or not given.keys() <= {"checkers", "pips"}:
         raise RaccoonError(usage)
-    if not text.isdecimal() or len(text) > 2:
-        raise RaccoonError(f"checkers={quoted(text)}: give 1 to 8; {usage}")
-    from raccoon.cube.bearoff import CubefulBearoff, table_name
+    for key, text in given.items():
+        if not text.isdecimal() or len(text) > 2:
+            raise RaccoonError(f"{key}={quoted(text)}: give a small number; {usage}")
+    from raccoon.cube.bearoff import LAST_ROLLS, CubefulBearoff, table_name
     from raccoon.engine.bearoff_files import table_path
 
-    path, start = table_path(table_name(int(text))), time.perf_counter()
+    size = (int(given.get("checkers", LAST_ROLLS[0])), int(given.get("pips", 0))) if given else LAST_ROLLS
+    path, start = table_path(table_name(*size)), time.perf_counter()
     before = path.stat().st_mtime_ns if path.exists() else None
-    CubefulBearoff(int(text))
+    CubefulBearoff(*size)
     if not path.exists():
         raise RaccoonError(f"{path}: the table could not be written; free some space or name another folder in $RACCOON_CACHE")
     said = "was there already" if path.stat().st_mtime_ns == before else f"built in {time.perf_counter() - start:.1f} s"

@@ -14,10 +14,12 @@ from raccoon.engine.bearoff_tables import count, positions, results
 from raccoon.env.movegen import ROLL_PROBS
 from raccoon.progress import track
 
-__all__ = ["COLUMNS", "cubeful"]
+__all__ = ["COLUMNS", "WITHOUT_GAMMONS", "cubeful", "members"]
 
 COLUMNS = ("cubeless", "owned", "centred", "theirs")
 """Last axis of the table: no cube in play; cube owned by the side on roll, centred, owned by the other side."""
+WITHOUT_GAMMONS = 14
+"""Most checkers of a side that cannot lose a gammon any more."""
 _CUBELESS, _OWNED, _CENTRED, _THEIRS = range(len(COLUMNS))
 
 
@@ -60,23 +62,37 @@ def _level(
                 best[mine, other, _THEIRS] = total[_OWNED]
 
 
-def cubeful(checkers: int) -> NDArray[np.float32]:
+def members(checkers: int, pips: int = 0) -> NDArray[np.int64]:
+    """``int64[P]``: numbers of the positions in the table: those with at most ``checkers`` checkers, and those with at most 14
+    that have at most ``pips`` pips to go. A turn leads from these to these."""
+    if pips == 0:
+        return np.arange(count(checkers))
+    sides = positions(WITHOUT_GAMMONS)
+    return np.flatnonzero((np.arange(len(sides)) < count(checkers)) | (sides @ np.arange(1, 7) <= pips))
+
+
+def cubeful(checkers: int, pips: int = 0) -> NDArray[np.float32]:
     """``float32[P, P, 4]``: points per unit of the present cube to the side on roll (first axis), not doubling on this roll.
 
     ``COLUMNS`` says where the cube is. From then on both sides play, double, take and pass perfectly, and may redouble without
     limit: the best equity of who may double is max(held, min(2 x theirs, 1)). Plays are chosen for each column on its own.
-    Entries [p, 0] are -1: the other side has won. Exact by induction on the pips of both, in float32.
+    Rows and columns are in the order of ``members``. Entries [p, 0] are -1: the other side has won. Exact by induction on the
+    pips of both, in float32.
     """
-    sides = positions(checkers)
-    pips = sides @ np.arange(1, 7)
-    by_pips = np.argsort(pips, kind="stable")
-    starts = np.searchsorted(pips[by_pips], np.arange(6 * checkers + 2))
-    size = count(checkers)
+    numbers = members(checkers, pips)
+    sides = positions(WITHOUT_GAMMONS if pips else checkers)[numbers]
+    to_go = sides @ np.arange(1, 7)
+    most = int(to_go.max())
+    by_pips = np.argsort(to_go, kind="stable")
+    starts = np.searchsorted(to_go[by_pips], np.arange(most + 2))
+    size = len(numbers)
     held = np.zeros((size, size, len(COLUMNS)), np.float32)
     held[:, 0] = -1.0
     held[0, 1:] = 1.0
     best = held.copy()
-    found, offsets = results(checkers)
-    for both in track(range(2, 12 * checkers + 1), 12 * checkers - 1, f"bear-off table, {checkers} checkers a side", "pip counts"):
+    found, offsets = results(sides)
+    what = f"bear-off table with the cube, {checkers} checkers" + (f" or {pips} pips" if pips else "") + " a side"
+    found = np.searchsorted(numbers, found).astype(np.int32)
+    for both in track(range(2, 2 * most + 1), 2 * most - 1, what, "pip counts"):
         _level(both, by_pips, starts, found, offsets, held, best)
     return held

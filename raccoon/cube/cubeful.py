@@ -1,9 +1,9 @@
-"""Cubeful search: cube decisions at every node of an n-ply tree, in money and match play, a closed form at its leaves.
+"""Cubeful search: cube decisions at every node of an n-ply tree, in money and match play, a model at its leaves.
 
 The equity of *not doubling now* at depth n is the mean over the 21 rolls of the best reply's equity, in which the side
 then on roll doubles when it may and that is best for it, and the other side answers. Reply and cube decision depend on
 where the cube is, so every board carries one equity for each place of it (``raccoon.cube.places``). Engine evaluations are
-shared by them, and by rows at different scores.
+shared by them, and by rows at different scores. Boards whose equities the model knows exactly are not expanded.
 """
 
 from __future__ import annotations
@@ -72,6 +72,14 @@ class CubefulTree:
         """``float64[N, P]``: equity of not doubling now in each of ``places``."""
         if depth == 0 or len(boards) == 0:
             return places.leaves(self.tree.chances(boards, 0), boards)
+        known = places.exact(boards)
+        if known.any():
+            static = self._held(boards[known], 0, places.take(known))
+            out = np.empty((len(boards), static.shape[1]))
+            out[known] = static
+            if not known.all():
+                out[~known] = self._held(boards[~known], depth, places.take(~known))
+            return out
         starts = range(0, len(boards), self.tree.step)
         cut = [slice(start, start + self.tree.step) for start in starts]
         return np.concatenate([self._expectation(boards[rows], depth, places.take(rows)) for rows in cut])

@@ -1,4 +1,4 @@
-"""What a player believes the cube to be worth: Janowski's model over outcome distributions, for rows of any cube.
+"""What a player believes the cube to be worth: Janowski's model over outcome distributions, for rows of any cube, and exact last rolls.
 
 Equities are in points per unit of the present cube to the side on roll. In match play they are match winning chances on
 the scale -1 (the match is lost) to 1 (won), see ``raccoon.cube.match_equity``; only their order matters to a decision.
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from raccoon.checks import number, quoted
 from raccoon.contracts import Boards, Cubes, RaccoonError
 from raccoon.cube import match_equity
+from raccoon.cube.bearoff import CubefulBearoff, last_rolls
 from raccoon.cube.choice import OWNERS, best_of, with_beavers
 from raccoon.cube.janowski import (
     X_CONTACT,
@@ -34,23 +35,34 @@ Moves = Literal["cubeful", "cubeless"]
 class Janowski:
     """Rick Janowski's model with cube-life index ``x_contact`` while there is contact and ``x_race`` after it.
 
-    ``moves``: plays are ranked by ``cubeful`` equity, or ``cubeless`` as if there were no cube; doubles and takes are by the
-    model either way. ``turns: false``: never doubles, takes whatever it is offered. Raises RaccoonError naming a key of ``cube.``.
+    ``bearoff``: the last rolls come from the exact table of ``raccoon.cube.bearoff.last_rolls``, as equities in money play, at match scores
+    as the chances that the model reads. ``moves``: plays are ranked by ``cubeful`` equity, or ``cubeless`` as if there were no
+    cube; doubles and takes are by the model either way. ``turns: false``: never doubles, takes whatever it is offered. Raises
+    RaccoonError naming a key of ``cube.``.
     """
 
-    def __init__(self, x_contact: float = X_CONTACT, x_race: float = X_RACE, moves: Moves = "cubeful", turns: bool = True) -> None:
+    def __init__(
+        self,
+        x_contact: float = X_CONTACT,
+        x_race: float = X_RACE,
+        bearoff: bool = True,
+        moves: Moves = "cubeful",
+        turns: bool = True,
+    ) -> None:
         for key, x in (("x_contact", x_contact), ("x_race", x_race)):
             number(f"cube.{key}", x, "a cube-life index from 0 (dead) to 1 (live)", most=1.0)
         if moves not in ("cubeful", "cubeless"):
             raise RaccoonError(f"cube.moves={quoted(moves)}: choose cubeful or cubeless")
-        if not isinstance(turns, bool):
-            raise RaccoonError(f"cube.turns={quoted(turns)}: give true or false")
+        for key, value in (("bearoff", bearoff), ("turns", turns)):
+            if not isinstance(value, bool):
+                raise RaccoonError(f"cube.{key}={quoted(value)}: give true or false")
         self.x_contact, self.x_race = float(x_contact), float(x_race)
         self.moves: Moves = moves
-        self.turns = turns
+        self.bearoff, self.turns = bearoff, turns
         self.suffix = "".join(
             [
                 "" if (self.x_contact, self.x_race) == (X_CONTACT, X_RACE) else f"+x{self.x_contact:g}/{self.x_race:g}",
+                "" if bearoff else "+nobearoff",
                 "" if moves == "cubeful" else "+cubeless",
                 "" if turns else "+noturns",
             ]
@@ -60,23 +72,42 @@ class Janowski:
         """``float64[N]``: cube-life index of each board."""
         return cube_index(boards, self.x_contact, self.x_race)
 
+    def exact(self, boards: Boards) -> NDArray[np.bool_]:
+        """``bool[N]``: are money equities of the board exact? A search does not look below such boards."""
+        known = np.zeros(len(boards), bool)
+        if found := self._last_rolls(boards):
+            known[found[1]] = True
+        return known
+
     def by_owner(self, probs6: NDArray[np.floating], boards: Boards, jacoby: bool = False) -> NDArray[np.float64]:
         """``float64[N, 3]``: equity of not doubling now, in money play, with the cube of each of ``OWNERS``."""
         five, x = probs6_to_cumulative5(probs6), self.index(boards)
-        return np.stack([cl2cf_money(five, owner, x, jacoby_active(owner, jacoby)) for owner in OWNERS], axis=1)
+        out = np.stack([cl2cf_money(five, owner, x, jacoby_active(owner, jacoby)) for owner in OWNERS], axis=1)
+        if found := self._last_rolls(boards):
+            table, rows = found
+            out[rows] = table.no_double(boards[rows])
+        return out
 
     def no_double(self, probs6: NDArray[np.floating], boards: Boards, cubes: Cubes) -> NDArray[np.float64]:
         """``float64[N]``: equity to the side on roll when it does not double now (or may not)."""
         if cubes.away is not None:
-            return match_equity.no_double(probs6_to_cumulative5(probs6), self.index(boards), cubes)
-        return cl2cf_money(probs6_to_cumulative5(probs6), cubes.owner, self.index(boards), _jacoby(cubes))
+            return match_equity.no_double(self._chances(probs6, boards), self.index(boards), cubes)
+        out = cl2cf_money(probs6_to_cumulative5(probs6), cubes.owner, self.index(boards), _jacoby(cubes))
+        if found := self._last_rolls(boards):
+            table, rows = found
+            out[rows] = table.equities(boards[rows], cubes.take(rows)).nd
+        return out
 
     def equities(self, probs6: NDArray[np.floating], boards: Boards, cubes: Cubes) -> CubeEquities:
         """``(nd, dt, dp)`` to the side on roll, all in the unit of the cube before doubling; who may double is not asked."""
         if cubes.away is not None:
-            return match_equity.equities(probs6_to_cumulative5(probs6), self.index(boards), cubes)
+            return match_equity.equities(self._chances(probs6, boards), self.index(boards), cubes)
         nd, dt, dp = cube_equities(probs6_to_cumulative5(probs6), cubes.owner, self.index(boards), _jacoby(cubes))
-        return CubeEquities(nd, with_beavers(dt, cubes), dp)
+        dt = with_beavers(dt, cubes)
+        if found := self._last_rolls(boards):
+            table, rows = found
+            nd[rows], dt[rows], dp[rows] = table.equities(boards[rows], cubes.take(rows))
+        return CubeEquities(nd, dt, dp)
 
     def optimal(self, probs6: NDArray[np.floating], boards: Boards, cubes: Cubes) -> NDArray[np.float64]:
         """``float64[N]``: equity to the side on roll, which doubles or not as is best for it, the other side answering."""
@@ -87,6 +118,18 @@ class Janowski:
         if cubes.away is not None:
             return match_equity.after(points * cubes.value, cubes)
         return np.where(_jacoby(cubes), np.sign(points), points).astype(np.float64)
+
+    def _last_rolls(self, boards: Boards) -> tuple[CubefulBearoff, NDArray[np.int64]] | None:
+        return last_rolls(boards) if self.bearoff else None
+
+    def _chances(self, probs6: NDArray[np.floating], boards: Boards) -> NDArray[np.float64]:
+        """``float64[N, 5]``: cumulative, exact where they can be."""
+        five = probs6_to_cumulative5(probs6)
+        if found := self._last_rolls(boards):
+            table, rows = found
+            five[rows] = 0.0
+            five[rows, 0] = np.clip((1.0 + table.cubeless(boards[rows])) / 2.0, 0.0, 1.0)
+        return five
 
 
 def _jacoby(cubes: Cubes) -> NDArray[np.bool_]:

@@ -43,8 +43,12 @@ class Places(Protocol):
         """``int64[N]``: boards with the same number have the same cube at the same score; None: all have."""
         ...
 
+    def exact(self, boards: Boards) -> NDArray[np.bool_]:
+        """``bool[N]``: does the model know the boards' equities exactly, so that nothing needs to be looked at below?"""
+        ...
+
     def leaves(self, probs6: NDArray[np.floating], boards: Boards) -> _Floats:
-        """``float64[N, P]``: the closed form for outcome chances of the side on roll."""
+        """``float64[N, P]``: the model for outcome chances of the side on roll."""
         ...
 
     def finished(self, points: _Floats) -> _Floats:
@@ -88,6 +92,10 @@ class _Money:
 
     def scores(self) -> None:
         return None
+
+    def exact(self, boards: Boards) -> NDArray[np.bool_]:
+        known = getattr(self.model, "exact", None)  # not all models know any
+        return np.zeros(len(boards), bool) if known is None else known(boards)
 
     def leaves(self, probs6: NDArray[np.floating], boards: Boards) -> _Floats:
         return self.model.by_owner(probs6, boards, self.jacoby)
@@ -134,6 +142,9 @@ class _Match:
     def scores(self) -> NDArray[np.int64]:
         same = told_apart(replace(self.cubes, owner=np.zeros_like(self.cubes.owner)))
         return np.unique(same, axis=0, return_inverse=True)[1].reshape(-1)
+
+    def exact(self, boards: Boards) -> NDArray[np.bool_]:
+        return np.zeros(len(boards), bool)
 
     def leaves(self, probs6: NDArray[np.floating], boards: Boards) -> _Floats:
         return np.stack([self.model.no_double(probs6, boards, self.at(*place)) for place in self.places], axis=1)

@@ -142,9 +142,8 @@ def _all_results(sides: NDArray[np.int8], out: NDArray[np.int32], offsets: NDArr
     return total
 
 
-def results(checkers: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Distinct results of each roll: numbers ``int32[M]`` and ``offsets int64[21 P + 1]`` (rolls 11, 12, .., 66)."""
-    sides = positions(checkers)
+def results(sides: NDArray[np.int8]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Distinct results of each roll of ``sides int8[P, 6]``: numbers ``int32[M]`` and ``offsets int64[21 P + 1]`` (11, 12, .., 66)."""
     offsets = np.zeros(21 * len(sides) + 1, np.int64)
     out = np.empty(9 * 21 * len(sides), np.int32)
     total = _all_results(sides, out, offsets)
@@ -176,7 +175,7 @@ def one_sided(checkers: int = 15) -> NDArray[np.float32]:
     sides = positions(checkers)
     order = np.argsort(sides @ np.arange(1, 7), kind="stable")
     table = np.zeros((len(sides), MAX_ROLLS))
-    _roll_counts(order, *results(checkers), table)
+    _roll_counts(order, *results(sides), table)
     return table.astype(np.float32)
 
 
@@ -209,5 +208,5 @@ def two_sided(checkers: int) -> NDArray[np.float32]:
     starts = np.searchsorted(pips[by_pips], np.arange(6 * checkers + 2))
     win = np.zeros((len(sides), len(sides)), np.float32)
     win[0, 1:] = 1.0
-    _wins(by_pips, starts, *results(checkers), win)
+    _wins(by_pips, starts, *results(sides), win)
     return win

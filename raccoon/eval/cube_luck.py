@@ -53,7 +53,7 @@ class CubeLuckObserver:
     def __init__(self, games: NDArray[np.int64]) -> None:
         self._order = np.argsort(games, kind="stable")
         self._sorted = np.asarray(games)[self._order]
-        self._engine, self._model = GnubgEngine(0), Janowski()
+        self._engine, self._model = GnubgEngine(0), Janowski(bearoff=False)
         self.luck = np.zeros((len(games), 2), np.float64)
 
     def rolled(self, step: Step) -> None:

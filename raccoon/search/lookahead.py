@@ -112,7 +112,7 @@ def child_cubeful_values(turns: Turns, engine: Engine, jacoby: bool = False, x: 
     and a centred cube a point each. ``x``: one cube-life index for all (0: a dead cube); None: by contact. The value of
     the cube multiplies all children of a row alike and is left out. Raises RaccoonError when the engine only knows scalars.
     """
-    model = Janowski() if x is None else Janowski(x, x)
+    model = Janowski(bearoff=False) if x is None else Janowski(x, x, bearoff=False)
     return static_cubeful(_with_rules(turns, CubeRules(jacoby=jacoby)), engine, model, options=False)
 
 

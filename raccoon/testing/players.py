@@ -144,11 +144,11 @@ def _check_cubeful(search: Any, engine: Engine, turns: Turns) -> None:
 
     if not engine.has_probs or not isinstance(search, CubefulSearch):
         return
-    cubes = Cubes.centred(len(turns), CubeRules())
-    result = search.cubeful(Turns(turns.boards, turns.dice, cubes, turns.children, turns.offsets), engine, Janowski())
+    cubes, model = Cubes.centred(len(turns), CubeRules()), Janowski(bearoff=False)
+    result = search.cubeful(Turns(turns.boards, turns.dice, cubes, turns.children, turns.offsets), engine, model)
     expect(result.values.shape == (len(turns.children),), "cubeful must value every child")
     expect((np.abs(result.values[result.full]) <= 1 + 1e-6).all(), "cubeful values are points / 3 and lie in [-1, 1]")
-    for name, found in zip(("nd", "dt", "dp"), search.cube_equities(turns.boards, cubes, engine, Janowski()), strict=True):
+    for name, found in zip(("nd", "dt", "dp"), search.cube_equities(turns.boards, cubes, engine, model), strict=True):
         expect(found.shape == (len(turns),) and np.isfinite(found).all(), f"cube_equities: {name} must be finite float64[N]")
 
 

@@ -182,8 +182,16 @@ def test_command_builds_the_table_once_and_replaces_a_broken_one(tmp_path: Path,
         answers.append(command.run(["checkers=2"]))
     bearoff._table.cache_clear()
     assert [("built in" in answer, "there already" in answer) for answer in answers] == [(True, False), (False, True), (True, False)]
+    assert "cubeful-1-6.npy" in command.run(["checkers=1", "pips=6"])
     assert "checkers=6" in command.run(["--help"])
-    for wrong in (["checkers=9"], ["checkers=x"], ["checkers=" + "9" * 5000], ["size=6"], ["checkers=2", "more"]):
+    for wrong in (
+        ["checkers=9"],
+        ["checkers=x"],
+        ["checkers=2", "checkers=3"],
+        ["checkers=" + "9" * 5000],
+        ["size=6"],
+        ["checkers=2", "more"],
+    ):
         with pytest.raises(RaccoonError, match="checkers="):
             command.run(wrong)
 

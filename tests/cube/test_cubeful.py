@@ -123,7 +123,7 @@ def test_equal_to_a_naive_recursion(jacoby: bool) -> None:
     ending = np.zeros((1, 2, 25), np.int8)
     ending[0, 1, [0, 1]], ending[0, 0, [0, 5]] = 2, 1
     picked = np.concatenate([boards[[0, 7]], ending])
-    engine, model = GnubgEngine(0), Janowski()
+    engine, model = GnubgEngine(0), Janowski(bearoff=False)
     tree, rules = CubefulTree(Tree(engine), model), CubeRules(jacoby=jacoby)
     one = tree.no_double(picked, 1, Cubes.centred(3, rules))
     two = tree.no_double(ending, 2, Cubes.centred(1, rules))
@@ -182,7 +182,7 @@ def test_the_other_side_of_random_play_with_random_cubes() -> None:
     recorder, player = Recorder(), EnginePlayer(RandomEngine(4))
     play_games((player, player), np.arange(6), 8, observers=[recorder])
     boards = np.concatenate([record.after for record in recorder.records()])
-    cubes, model = random_cubes(len(boards), 5), Janowski()
+    cubes, model = random_cubes(len(boards), 5), Janowski(bearoff=False)
     live = terminal_points(boards) == 0
     probs6 = np.asarray(GnubgEngine(0).probs6(boards[live]), np.float64)
     probs6 /= probs6.sum(axis=1, keepdims=True)  # float32 leaves 1e-7
