@@ -50,6 +50,8 @@ def overrides(tiny_checkpoint: Path, tmp_path: Path) -> Callable[[str, str], lis
         ("trainer", "pretrain"): [f"data.source.files=[{tmp_path / 'a.csv'}]"],
         ("engine", "net"): [f"player.engine.path={tiny_checkpoint}"],
         ("engine", "composite"): [f"player.engine.rest.path={tiny_checkpoint}"],
+        ("engine", "lookahead"): [f"player.engine.engine.path={tiny_checkpoint}"],
+        ("engine", "mixture"): [f"player.engine.engines.first.path={tiny_checkpoint}"],
     }
     program = tmp_path / "gnubg"  # GNU Backgammon need not be installed
     program.write_text("#!/bin/sh\necho GNU Backgammon 1.07\n")

@@ -37,7 +37,8 @@ class SelfPlayLabels:
 
     ``player`` and ``teacher`` are config nodes (a Player; an Engine that knows the outcome distribution), built in the
     workers. ``games`` are played, ``shard_games`` a shard. ``sibling_share`` of the rows (0 to 0.75, at most: some turns
-    have one play) are other afterstates of the same turns; ``explore`` of the turns (0 to 1) are played at random. A game gives
+    have one play) are other afterstates of the same turns, chosen at random or, where ``rank`` is the config node of an engine, the best
+    by its value; ``explore`` of the turns (0 to 1) are played at random. A game gives
     about 50 rows of its own. The same seed gives the same shard ``i`` whatever ``games`` is: a set can be grown.
     """
 
@@ -51,6 +52,7 @@ class SelfPlayLabels:
         explore: float = 0.0,
         seed: int = 1,
         batch: int = 250,
+        rank: Mapping[str, Any] | None = None,
         name: str = "selfplay",
     ) -> None:
         self.player = dict(player)
@@ -61,6 +63,7 @@ class SelfPlayLabels:
         self.explore = explore
         self.seed = seed
         self.batch = batch
+        self.rank = None if rank is None else dict(rank)
         self.name = name
 
     def plan(self) -> Plan:
@@ -75,7 +78,9 @@ class SelfPlayLabels:
             "explore": self.explore,
             "seed": self.seed,
         }
-        knobs = {**identity, "player": self.player, "teacher": self.teacher, "batch": self.batch}
+        if self.rank is not None:
+            identity["rank"] = identity_of(self.rank)
+        knobs = {**identity, "player": self.player, "teacher": self.teacher, "rank": self.rank, "batch": self.batch}
         count = -(-self.games // self.shard_games)
         about = {"teacher": self.teacher, "player": self.player, "seed": self.seed, "games": count * self.shard_games}
         parts = -(-self.shard_games // _PART)
@@ -117,7 +122,8 @@ def selfplay_part(job: Mapping[str, Any], task: int) -> dict[str, Any]:
     teacher = teacher_of(job["teacher"])
     if job["explore"] > 0:
         player = ExploringPlayer(player, job["explore"], int(hash64(job["seed"], "explore shard", index)[0]))
-    recorder = PositionRecorder(job["sibling_share"] / (1 - job["sibling_share"]), job["seed"])
+    rank: Engine | None = None if job["rank"] is None else shared(job["rank"], "data.source.rank", Engine)
+    recorder = PositionRecorder(job["sibling_share"] / (1 - job["sibling_share"]), job["seed"], rank)
     first = index * job["shard_games"]
     games = np.arange(first + number * _PART, first + min((number + 1) * _PART, job["shard_games"]))
     play_games((player, player), games, job["seed"], observers=(recorder,), batch=job["batch"])

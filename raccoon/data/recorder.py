@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.contracts import Boards, Step, Turns
+from raccoon.contracts import Boards, Engine, Step, Turns
 from raccoon.data.rows import SELFPLAY, SIBLING
 from raccoon.env.board import terminal_points
 from raccoon.env.codec import unique_boards
@@ -27,14 +27,16 @@ class Positions:
 
 
 class PositionRecorder:
-    """Records every position on roll and, after each turn, ``siblings`` other results of it on average (chosen at random).
+    """Records every position on roll and, after each turn, ``siblings`` other results of it on average.
 
-    A turn with fewer other plays gives fewer. The choice follows from (seed, game, roll) alone.
+    They are chosen at random, or are the best ones by the static value of ``rank``. A turn with fewer other plays gives fewer. The
+    choice follows from (seed, game, roll) alone.
     """
 
-    def __init__(self, siblings: float, seed: int) -> None:
+    def __init__(self, siblings: float, seed: int, rank: Engine | None = None) -> None:
         self.siblings = siblings
         self.seed = seed
+        self.rank = rank
         self._parts: list[Positions] = []
 
     def rolled(self, step: Step) -> None:
@@ -44,13 +46,18 @@ class PositionRecorder:
     def played(self, step: Step, turns: Turns, chosen: NDArray[np.int64]) -> None:
         """Keep some of the afterstates that were not chosen."""
         others = np.diff(turns.offsets) - 1
+        order = None if self.rank is None else _best_first(turns, chosen, self.rank)
         for k in range(int(np.ceil(self.siblings))):
             wanted = uniform(hash64(self.seed, "sibling", step.games, step.roll, k)) < self.siblings - k
-            rows = np.flatnonzero(wanted & (others > 0))
-            draw = hash64(self.seed, "sibling play", step.games[rows], step.roll[rows], k)
-            pick = (draw % others[rows].astype(np.uint64)).astype(np.int64)
-            pick += pick >= chosen[rows]
-            self._add(turns.children[turns.offsets[rows] + pick], step.games[rows], step.roll[rows] + 1, SIBLING)
+            rows = np.flatnonzero(wanted & (others > (0 if order is None else k)))
+            if order is None:
+                draw = hash64(self.seed, "sibling play", step.games[rows], step.roll[rows], k)
+                pick = (draw % others[rows].astype(np.uint64)).astype(np.int64)
+                pick += pick >= chosen[rows]
+                children = turns.offsets[rows] + pick
+            else:
+                children = order[turns.offsets[rows] + k]
+            self._add(turns.children[children], step.games[rows], step.roll[rows] + 1, SIBLING)
 
     def finished(self, games: NDArray[np.int64], points: NDArray[np.int64]) -> None:
         """Nothing to keep: results are no labels here."""
@@ -68,3 +75,11 @@ class PositionRecorder:
 
     def _add(self, boards: Boards, games: NDArray[np.int64], turn: NDArray[np.int64], provenance: int) -> None:
         self._parts.append(Positions(boards.copy(), games.copy(), turn.copy(), np.full(len(boards), provenance, np.uint8)))
+
+
+def _best_first(turns: Turns, chosen: NDArray[np.int64], rank: Engine) -> NDArray[np.int64]:
+    """``int64[M]``: the children of each row by value to the mover, the best first, and the chosen one last."""
+    values = -np.asarray(rank.value(turns.children), np.float64)
+    values[turns.offsets[:-1] + chosen] = -np.inf
+    rows = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
+    return np.lexsort((-values, rows))

@@ -1,0 +1,49 @@
+"""An engine with lookahead: GNUBG's own 1-ply, and the values and chances of the tree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from raccoon.contracts import RaccoonError
+from raccoon.engine.gnubg import GnubgEngine
+from raccoon.engine.random import RandomEngine
+from raccoon.search.lookahead_engine import LookaheadEngine
+from raccoon.search.tree import Tree
+from raccoon.testing import check_engine
+from raccoon.testing.subjects import sample_boards
+
+BASE = GnubgEngine(0)
+
+
+@pytest.fixture(scope="module")
+def boards() -> np.ndarray:
+    return np.unique(sample_boards(), axis=0)[:10]
+
+
+def test_one_ply_over_gnubg_is_gnubgs_one_ply(boards: np.ndarray) -> None:
+    assert_allclose(LookaheadEngine(BASE).points(boards), GnubgEngine(1).points(boards), atol=5e-6)
+
+
+def test_chances_are_those_of_the_tree_and_repeats_are_searched_once(boards: np.ndarray) -> None:
+    engine = LookaheadEngine(BASE, prune=RandomEngine(3), shortlist=2)
+    twice = np.concatenate([boards, boards[::-1]])
+    before = BASE.evaluations
+    chances = engine.probs6(twice)
+    once = BASE.evaluations - before
+    assert_allclose(chances[:10], Tree(BASE, prune=RandomEngine(3), shortlist=2).chances(boards, 1), atol=1e-6)
+    assert_array_equal(chances[10:], chances[:10][::-1])
+    assert BASE.evaluations - before == 2 * once
+
+
+def test_conforms_with_and_without_probabilities() -> None:
+    check_engine(LookaheadEngine(BASE, prune=RandomEngine(3), shortlist=1))
+    scalar = LookaheadEngine(RandomEngine(1))
+    assert not scalar.has_probs
+    assert scalar.name.endswith("-1ply")
+
+
+def test_no_ply_is_refused() -> None:
+    with pytest.raises(RaccoonError, match=r"engine\.ply=0"):
+        LookaheadEngine(BASE, ply=0)
