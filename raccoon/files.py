@@ -13,6 +13,7 @@ import re
 import socket
 import stat
 import struct
+import tokenize
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -26,6 +27,8 @@ __all__ = [
     "atomic",
     "check_suffix",
     "json_text",
+    "npy_header",
+    "open_regular",
     "parse_arrays",
     "parse_json",
     "read_arrays",
@@ -132,11 +135,18 @@ def write_csv(path: Path | str, rows: Sequence[Mapping[str, Any]]) -> None:
     write_text(path, buffer.getvalue())
 
 
-def read_regular(path: Path | str, most: int = 1 << 30) -> bytes:
-    """The bytes of a regular file. Raises OSError for anything else (a pipe, a device) and for one of more than ``most`` bytes."""
+@contextlib.contextmanager
+def open_regular(path: Path | str) -> Iterator[io.BufferedReader]:
+    """A regular file, open to be read. Raises OSError for anything else, such as a pipe, without waiting for its writer."""
     with open(path, "rb", opener=_without_waiting) as handle:
         if not stat.S_ISREG(os.fstat(handle.fileno()).st_mode):
             raise OSError(errno.EINVAL, "no regular file")
+        yield handle
+
+
+def read_regular(path: Path | str, most: int = 1 << 30) -> bytes:
+    """The bytes of a regular file. Raises OSError for anything else (a pipe, a device) and for one of more than ``most`` bytes."""
+    with open_regular(path) as handle:
         data = handle.read(most + 1)
     if len(data) > most:
         raise OSError(errno.EFBIG, f"more than {most:,} bytes")
@@ -206,15 +216,20 @@ def parse_arrays(data: bytes) -> dict[str, np.ndarray]:
     return found
 
 
-def _array(data: bytes) -> np.ndarray:
-    """The array in the bytes of an ``.npy``, when they are as many as its header says."""
-    handle = io.BytesIO(data)
+def npy_header(handle: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, Fortran order and type that an ``.npy`` begins with; the data follow. Raises ValueError when it is damaged."""
     version = np.lib.format.read_magic(handle)
     header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     try:
-        shape, fortran, dtype = header(handle)
-    except (MemoryError, RecursionError, TypeError, SyntaxError) as error:
+        return header(handle)
+    except (MemoryError, RecursionError, TypeError, SyntaxError, tokenize.TokenError) as error:
         raise ValueError(f"header: {type(error).__name__}") from error
+
+
+def _array(data: bytes) -> np.ndarray:
+    """The array in the bytes of an ``.npy``, when they are as many as its header says."""
+    handle = io.BytesIO(data)
+    shape, fortran, dtype = npy_header(handle)
     rest = len(data) - handle.tell()
     if dtype.hasobject or min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != rest:
         raise ValueError(f"an array of {dtype}{list(shape)[:8]} in {rest:,} bytes")

@@ -15,7 +15,7 @@ from typing import Any
 
 from raccoon.contracts import RaccoonError
 
-__all__ = ["HOSTILE", "LIMIT_S", "Tally", "guarded", "hostile_node", "odd_value"]
+__all__ = ["HOSTILE", "LIMIT_S", "Tally", "cut", "flipped", "guarded", "holder_of", "hostile_node", "odd_value", "overwritten", "places"]
 
 LIMIT_S = 5.0
 HOSTILE = [
@@ -34,7 +34,9 @@ HOSTILE = [
     "x" * 5000, 3, None, True, [], {}, b"os",
 ]  # fmt: skip
 _WATCHED = ("os.", "subprocess.", "socket.", "shutil.", "ctypes.", "tempfile.", "ftplib.", "urllib.", "webbrowser.")
-_HARMLESS = frozenset({"os.listdir", "os.scandir", "os.walk", "os.fwalk", "os.putenv", "os.unsetenv", "ctypes.dlopen", "ctypes.dlsym"})
+_HARMLESS = frozenset(
+    {"os.listdir", "os.scandir", "os.walk", "os.fwalk", "os.putenv", "os.unsetenv", "ctypes.cdata", "ctypes.dlopen", "ctypes.dlsym"}
+)
 _seen: list[str] = []
 _armed = False
 _hooked = False
@@ -129,3 +131,36 @@ def odd_value(rng: random.Random, targets: Sequence[Any] = HOSTILE) -> Any:
         return rng.choice(plain[kind])
     inner = hostile_node(rng, targets) if kind == len(plain) else odd_value(rng, targets)
     return {len(plain) + 1: [inner], len(plain) + 2: {"a": inner}}.get(kind, inner)
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Every key path into nested dicts and lists."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [place for key, inner in items if key != "state_dict" for place in [(*path, key), *places(inner, (*path, key))]]
+
+
+def holder_of(value: Any, path: tuple[Any, ...]) -> Any:
+    """What the last key of ``path`` is a key of."""
+    for key in path[:-1]:
+        value = value[key]
+    return value
+
+
+def flipped(data: bytes, rng: random.Random) -> bytes:
+    """A few bits turned."""
+    changed = bytearray(data)
+    for _ in range(rng.choice([1, 1, 2, 3, 8, 64])):
+        bit = rng.randrange(8 * len(data))
+        changed[bit // 8] ^= 1 << bit % 8
+    return bytes(changed)
+
+
+def cut(data: bytes, rng: random.Random) -> bytes:
+    """The head, the tail, or more than there was."""
+    return rng.choice([data[: rng.randrange(len(data))], data[rng.randrange(1, len(data)) :], data + rng.randbytes(rng.randrange(1, 3000))])
+
+
+def overwritten(data: bytes, rng: random.Random) -> bytes:
+    """A stretch replaced by zeros, noise, or the first bytes of the file."""
+    start, size = rng.randrange(len(data)), rng.choice([1, 4, 64, 1000])
+    return data[:start] + rng.choice([bytes(size), rng.randbytes(size), data[:size]]) + data[start + size :]

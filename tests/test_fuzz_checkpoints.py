@@ -19,7 +19,7 @@ from raccoon import artifact
 from raccoon.env.encoder import Encoder
 from raccoon.model import MLP, Outcomes6, RaccoonNet, ResNet, Scalar
 from raccoon.train.checkpoints import AtomicCheckpointIO
-from tests.fuzzing import LIMIT_S, Tally, hostile_node, odd_value
+from tests.fuzzing import LIMIT_S, Tally, cut, flipped, holder_of, hostile_node, odd_value, overwritten, places
 
 Content = dict[str, Any]
 _TYPES = [torch.complex64, torch.float64, torch.int8, torch.int64, torch.bool, torch.float8_e4m3fn, torch.bfloat16, torch.float16]
@@ -44,49 +44,20 @@ def _header(content: Content) -> Content:
     return content.get("raccoon", content)
 
 
-def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Every key path into nested dicts and lists."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [place for key, inner in items if key != "state_dict" for place in [(*path, key), *_places(inner, (*path, key))]]
-
-
-def _holder(value: Any, path: tuple[Any, ...]) -> Any:
-    for key in path[:-1]:
-        value = value[key]
-    return value
-
-
-def _flipped(data: bytes, rng: random.Random) -> bytes:
-    changed = bytearray(data)
-    for _ in range(rng.choice([1, 1, 2, 3, 8, 64])):
-        bit = rng.randrange(8 * len(data))
-        changed[bit // 8] ^= 1 << bit % 8
-    return bytes(changed)
-
-
-def _cut(data: bytes, rng: random.Random) -> bytes:
-    return rng.choice([data[: rng.randrange(len(data))], data[rng.randrange(1, len(data)) :], data + rng.randbytes(rng.randrange(1, 3000))])
-
-
-def _overwritten(data: bytes, rng: random.Random) -> bytes:
-    start, size = rng.randrange(len(data)), rng.choice([1, 4, 64, 1000])
-    return data[:start] + rng.choice([bytes(size), rng.randbytes(size), data[:size]]) + data[start + size :]
-
-
 def _pickle_changed(data: bytes, rng: random.Random) -> bytes:
     """The pickle inside flipped or cut, in an archive whose checksums are right."""
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
         for part in old.infolist():
-            change = rng.choice([_flipped, _flipped, _overwritten, _cut])
+            change = rng.choice([flipped, flipped, overwritten, cut])
             new.writestr(part.filename, change(old.read(part), rng) if "data.pkl" in part.filename else old.read(part))
     return out.getvalue()
 
 
 def _edited(content: Content, rng: random.Random) -> Content:
     header = _header(content)
-    path = rng.choice(_places(header))
-    holder = _holder(header, path)
+    path = rng.choice(places(header))
+    holder = holder_of(header, path)
     how = rng.randrange(4)
     if how == 0 and isinstance(holder, dict) and path[-1] != "digest":
         del holder[path[-1]]
@@ -133,7 +104,7 @@ def _weights_changed(content: Content, rng: random.Random) -> Content:
     return content
 
 
-BYTES = {"bits flipped": _flipped, "cut or longer": _cut, "overwritten": _overwritten, "pickle changed": _pickle_changed}
+BYTES = {"bits flipped": flipped, "cut or longer": cut, "overwritten": overwritten, "pickle changed": _pickle_changed}
 PARTS = {"header edited": _edited, "hostile target": _hostile, "weights changed": _weights_changed}
 
 

@@ -23,7 +23,7 @@ from raccoon.checks import quoted, whole
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.data.policy_rows import DECISION_ROW, check_decisions
 from raccoon.data.rows import ROW, check_rows, unpack5
-from raccoon.files import json_text, read_json
+from raccoon.files import json_text, npy_header, open_regular, read_json
 from raccoon.locks import holder
 
 __all__ = [
@@ -187,8 +187,8 @@ def check_shard(path: Path, entry: Mapping[str, Any], dtype: np.dtype[Any]) -> N
 
 
 def file_digest(path: Path) -> str:
-    """SHA-256 of a file."""
-    with open(path, "rb") as handle:
+    """SHA-256 of a regular file."""
+    with open_regular(path) as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
@@ -203,16 +203,20 @@ def _check_rows(path: Path, rows: NDArray[np.void]) -> None:
 
 def _load(path: Path, dtype: np.dtype[Any]) -> NDArray[np.void]:
     try:
-        if not path.is_file():
-            raise FileNotFoundError if not path.exists() else OSError("no regular file")
-        rows = np.lib.format.open_memmap(path, mode="r")
+        with open_regular(path) as handle:
+            shape, _, found = npy_header(handle)
+            start, size = handle.tell(), handle.seek(0, 2)
+        if found != dtype or len(shape) != 1:
+            raise RaccoonError(f"{path}: not a shard of this set (dtype {found}, shape {shape})")
+        if start + shape[0] * dtype.itemsize != size:
+            raise ValueError(f"{size:,} bytes for {shape[0]} rows")
+        return np.memmap(path, dtype, "r", start, shape)
     except FileNotFoundError:
         raise RaccoonError(f"{path}: missing; run the command that made the set again") from None
+    except RaccoonError:
+        raise
     except (OSError, ValueError, EOFError) as error:
         raise RaccoonError(f"{path}: empty, cut short or not a shard ({error}); delete it and make the set again") from error
-    if rows.dtype != dtype or rows.ndim != 1:
-        raise RaccoonError(f"{path}: not a shard of this set (dtype {rows.dtype}, shape {rows.shape})")
-    return rows
 
 
 def _check_strangers(folder: Path, indices: list[int]) -> None:

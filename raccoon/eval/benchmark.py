@@ -8,6 +8,7 @@ about their order in the source (best first) can leak into a choice between equa
 from __future__ import annotations
 
 import functools
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -190,6 +191,8 @@ def load(source: str | Path = EMBEDDED, key: str = "evaluator.benchmark") -> Ben
         state = path.stat()
     except OSError as error:
         raise RaccoonError(f"{key}={source}: {error.strerror}; give {EMBEDDED!r} or the path of a benchmark file") from error
+    if not stat.S_ISREG(state.st_mode):
+        raise RaccoonError(f"{key}={source}: is no file; give {EMBEDDED!r} or the path of a benchmark file")
     return _load(str(path), EMBEDDED if str(source) == EMBEDDED else str(path), state.st_mtime_ns, state.st_size)
 
 

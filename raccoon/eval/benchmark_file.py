@@ -10,26 +10,44 @@ from __future__ import annotations
 import io
 import json
 import lzma
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from raccoon.checks import quoted
 from raccoon.contracts import Boards, Cubes, RaccoonError
 from raccoon.env.board import swap, validate
 from raccoon.env.codec import from_position_keys, position_keys
-from raccoon.env.movegen import check_dice
 from raccoon.eval.benchmark import Benchmark, CheckerDecisions, CubeDecisions
+from raccoon.eval.benchmark_check import LONGEST_TEXT, checked
 from raccoon.eval.benchmark_json import key_order
+from raccoon.files import parse_arrays, parse_json, read_regular
 
 __all__ = ["MAGIC", "read", "write"]
 
 MAGIC = b"\xfd7zXZ\x00"
 _FORMAT = 1
 _UNIT = 1e-6
+_MOST = 1 << 30  # bytes, unpacked
 _CUBE_NUMBERS = ("no_double", "double_take", "double_pass")
+_TEXT, _CODE = ("|S",), ("|u1", "<i4")
+_Column = tuple[tuple[str, ...], tuple[str | int, ...]]
+_COMMON: dict[str, _Column] = {
+    "keys": (_TEXT, ("N",)), "games": (("<i8",), ("N",)), "turn": (("<i4",), ("N",)), "boards": (("|u1",), ("N", 10)),
+    "cube_value": (("<i4",), ("N",)), "cube_owner": (("|i1",), ("N",)), "tiers": (_CODE, ("N",)), "plans": (_CODE, ("N",)),
+    "levels": (_CODE, ("M",)), **{f"{name}.names": (_TEXT, ("K",)) for name in ("tiers", "plans", "levels")},
+}  # fmt: skip
+_CHECKER: dict[str, _Column] = {
+    "dice": (("|i1",), ("N", 2)), "counts": (("<i4",), ("N",)), "children": (("|i1",), ("M", 2, 25)),
+    **dict.fromkeys(("equity", "cubeless", "std_error", *(f"probs{i}" for i in range(5))), (("|u1",), (4, "M"))),
+}  # fmt: skip
+_CUBE: dict[str, _Column] = {
+    **dict.fromkeys(_CUBE_NUMBERS, (("<i8",), ("N",))), "probs5": (("<i8",), ("N", 5)),
+    "has_double": (("|b1",), ("N",)), "has_take": (("|b1",), ("N",)),
+}  # fmt: skip
+"""Types and shapes of the columns: N decisions, M candidates (of a cube decision: itself), K names."""
 
 
 def write(benchmark: Benchmark, path: str | Path) -> int:
@@ -53,21 +71,49 @@ def read(path: str | Path, source: str | None = None) -> Benchmark:
     """Read a compact file. Raises RaccoonError naming it when it is damaged, foreign or from a newer Raccoon."""
     source = source or str(path)
     try:
-        with np.load(io.BytesIO(lzma.decompress(Path(path).read_bytes())), allow_pickle=False) as arrays:
-            columns = {name: arrays[name] for name in arrays.files}
-        header = json.loads(columns["header"].tobytes())
-        version = header["format"]
-        meta = dict(header["meta"])
-    except (OSError, EOFError, lzma.LZMAError, zipfile.BadZipFile, ValueError, KeyError, TypeError) as error:
+        columns = parse_arrays(_unpacked(read_regular(path, _MOST)))
+        header = parse_json(columns["header"].tobytes())
+        version, meta = header["format"], header["meta"]
+        if not isinstance(meta, dict):
+            raise TypeError("meta is no object")
+    except (OSError, EOFError, lzma.LZMAError, ValueError, KeyError, TypeError, MemoryError) as error:
         raise RaccoonError(f"{source}: not a compact benchmark, or damaged ({error}); convert the JSON file again") from error
     if version != _FORMAT:
-        raise RaccoonError(f"{source}: benchmark format {version}, this Raccoon reads {_FORMAT}; install the matching version")
+        raise RaccoonError(f"{source}: benchmark format {quoted(version)}, this Raccoon reads {_FORMAT}; install the matching version")
     try:
-        checker = _unpack_checker({k.removeprefix("checker."): v for k, v in columns.items() if k.startswith("checker.")})
-        cube = _unpack_cube({k.removeprefix("cube."): v for k, v in columns.items() if k.startswith("cube.")})
-    except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
+        checker, cube = (_part(columns, name) for name in ("checker", "cube"))
+        benchmark = Benchmark(source, meta, _unpack_checker(checker), _unpack_cube(cube))
+    except (KeyError, ValueError) as error:
         raise RaccoonError(f"{source}: damaged benchmark ({type(error).__name__}: {error}); convert the JSON file again") from error
-    return Benchmark(source, meta, checker, cube)
+    return checked(benchmark)
+
+
+def _unpacked(data: bytes) -> bytes:
+    decoder = lzma.LZMADecompressor(format=lzma.FORMAT_XZ, memlimit=_MOST)
+    content = decoder.decompress(data, _MOST)
+    if not decoder.eof or decoder.unused_data:
+        raise lzma.LZMAError(f"cut short, followed by something, or more than {_MOST:,} bytes")
+    return content
+
+
+def _part(columns: dict[str, NDArray[Any]], name: str) -> dict[str, NDArray[Any]]:
+    """The columns of one part, which have the types and lengths that ``write`` gives them. Raises ValueError naming another one."""
+    found = {key.removeprefix(f"{name}."): column for key, column in columns.items() if key.startswith(f"{name}.")}
+    if not all(column.ndim for column in found.values()):
+        raise ValueError("a column that is one number")
+    rows = len(found["keys"])
+    candidates = len(found["children"]) if name == "checker" else rows
+    for key, (kinds, shape) in _COMMON.items() | (_CHECKER if name == "checker" else _CUBE).items():
+        column = found[key]
+        short = column.dtype.kind != "S" or column.dtype.itemsize <= 4 * LONGEST_TEXT
+        wanted = tuple({"N": rows, "M": candidates, "K": column.size}.get(str(size), size) for size in shape)
+        if column.dtype.str.rstrip("0123456789" if column.dtype.kind == "S" else "") not in kinds or not short or column.shape != wanted:
+            raise ValueError(f"column {key} is {column.dtype}{list(column.shape)} for {rows} rows")
+    for key in ("tiers", "plans", "levels"):
+        codes = found[key]
+        if len(codes) and not 0 <= codes.min() <= codes.max() < len(found[f"{key}.names"]):
+            raise ValueError(f"column {key}: numbers of names that are not there")
+    return found
 
 
 def _pack_common(part: CheckerDecisions | CubeDecisions) -> dict[str, NDArray[Any]]:
@@ -85,11 +131,6 @@ def _unpack_common(columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
     common: dict[str, Any] = {name: np.char.decode(columns[f"{name}.names"], "utf-8")[columns[name]] for name in labels}
     common.update(keys=np.char.decode(columns["keys"], "utf-8"), games=columns["games"], turn=columns["turn"])
     common.update(boards=from_position_keys(columns["boards"]), cubes=Cubes(columns["cube_value"], columns["cube_owner"]))
-    if len({len(columns[name]) for name in ("keys", "games", "turn", "tiers", "plans", "boards", "cube_value", "cube_owner")}) != 1:
-        raise ValueError("columns of different lengths")
-    for name in ("games", "turn", "cube_value", "cube_owner"):
-        if columns[name].dtype.kind not in "iu" or columns[name].ndim != 1:
-            raise ValueError(f"{name} holds no whole numbers")
     return common
 
 
@@ -110,8 +151,11 @@ def _pack_checker(part: CheckerDecisions) -> dict[str, NDArray[Any]]:
 
 def _unpack_checker(columns: dict[str, NDArray[Any]]) -> CheckerDecisions:
     common = _unpack_common(columns)
-    offsets = np.concatenate([[0], np.cumsum(columns["counts"])]).astype(np.int64)
-    rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    counts = columns["counts"].astype(np.int64)
+    if (counts < 1).any() or counts.sum() != len(columns["children"]):
+        raise ValueError("the candidates do not fit the decisions: at least one each, and no others")
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    rows = np.repeat(np.arange(len(counts)), counts)
     children = columns["children"] + _before(common["boards"], rows)
     validate(children, "candidate boards")
     order = key_order(children, offsets)
@@ -122,7 +166,7 @@ def _unpack_checker(columns: dict[str, NDArray[Any]]) -> CheckerDecisions:
     common["levels"] = common["levels"][order]
     return CheckerDecisions(
         **common,
-        dice=check_dice(columns["dice"], len(offsets) - 1),
+        dice=columns["dice"],
         offsets=offsets,
         children=children[order],
         equity=_values(units["equity"])[order],
@@ -143,8 +187,6 @@ def _unpack_cube(columns: dict[str, NDArray[Any]]) -> CubeDecisions:
     numbers: dict[str, Any] = {name: _values(columns[name]) for name in (*_CUBE_NUMBERS, "probs5")}
     numbers.update(has_double=columns["has_double"], has_take=columns["has_take"])
     common = _unpack_common(columns)
-    if {len(values) for values in (*numbers.values(), common["levels"])} != {len(common["keys"])}:
-        raise ValueError("cube columns of different lengths")
     return CubeDecisions(**common, **numbers)
 
 

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import lzma
+import os
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -148,8 +149,8 @@ def _set(path: str, value: Any):
         (_set("dice", None), "dice"),
         (_set("board", [0] * 25), "board"),
         (_set("board.6", 16), "board"),
-        (_set("board", [0, 15, 1] + [0] * 21 + [-15, 0]), "at most 15 checkers"),
-        (_set("board.0", -1), "bar"),
+        (_set("board", [0, 15, 1] + [0] * 21 + [-15, 0]), "more than 15 checkers"),
+        (_set("board.0", -1), "negative"),
         (_set("cube_value", 3), "power of two"),
         (_set("cube_owner", "me"), "cube_owner"),
         (_set("game_plan", ""), "game_plan"),
@@ -170,6 +171,10 @@ def _set(path: str, value: Any):
         (_set("moves.1.board", [0, 2] + [0] * 22 + [-2, 0]), "no legal result"),
         (lambda d: d["moves"].append(d["moves"][0]), "listed twice"),
         (_set("kind", "chequer"), "kind"),
+        (_set("tier", "\ud800"), "tier|no plain text|printable"),
+        (_set("game_plan", "x" * 300), "at most 200"),
+        (_set("moves.1.board.3", 16), "more than 15 checkers"),
+        (_set("moves.1.std_error", -1), "std_error"),
     ],
 )
 def test_a_faulty_decision_is_named(sample: dict[str, Any], change, message: str) -> None:
@@ -245,6 +250,32 @@ def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
     assert "nowhere" in capsys.readouterr().err
 
 
+def test_finished_games_and_texts_that_are_no_unicode_are_refused(sample: dict[str, Any], tmp_path: Path) -> None:
+    cube = next(d for d in sample["decisions"] if d["kind"] == "cube")
+    over = cube | {"board": [0, 2, *[0] * 24]}
+    with pytest.raises(RaccoonError, match=f"decision {cube['key']}: board=.*: a game that goes on"):
+        benchmark_json.parse({"decisions": [over]}, "bad.json")
+    for place in ("key", "tier", "eval_level"):
+        path = tmp_path / f"{place}.json"
+        path.write_text(json.dumps({"decisions": [cube | {place: "\ud800"}]}))
+        with pytest.raises(RaccoonError, match="surrogates not allowed"):
+            load(path)
+        with pytest.raises(RaccoonError, match="printable"):
+            benchmark_json.parse({"decisions": [cube | {place: "\ud800"}]}, "bad.json")
+
+
+def test_what_unpacks_without_end_or_is_a_pipe_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(benchmark_file, "_MOST", 1 << 20)
+    monkeypatch.setattr(benchmark_json, "_MOST", 1 << 20)
+    for name, content in (("a.xz", lzma.compress(bytes(2 << 20), preset=0)), ("a.gz", gzip.compress(b"[" + b" " * (2 << 20) + b"]"))):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(RaccoonError, match="more than 1,048,576 bytes"):
+            load(tmp_path / name)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(RaccoonError, match="pipe: is no file"):
+        load(tmp_path / "pipe")
+
+
 @pytest.mark.slow
 def test_build_plays_referees_and_repeats(tmp_path: Path) -> None:
     arguments = ["games=1", "level=1P", "refine=1T", "close=0.0005", "workers=0"]
@@ -266,6 +297,29 @@ def test_build_plays_referees_and_repeats(tmp_path: Path) -> None:
     ("column", "change"),
     [
         ("checker.dice", lambda a: np.where(a == a[0, 0], 7, a)),
+        ("checker.dice", lambda a: np.where(a == a[0, 0], 7, a).astype(np.int8)),
+        ("checker.counts", lambda a: np.full_like(a, 2**31 - 1)),
+        ("checker.counts", lambda a: np.zeros_like(a)),
+        ("checker.equity", lambda a: np.full_like(a, 127)),
+        ("checker.equity", lambda a: a.astype(np.float64)),
+        ("checker.probs0", lambda a: np.full_like(a, 255)),
+        ("checker.cube_value", lambda a: np.full_like(a, 2**31 - 1)),
+        ("checker.cube_owner", lambda a: np.full_like(a, 127)),
+        ("checker.games", lambda a: a.astype(np.float64)),
+        ("checker.games", lambda a: -a),
+        ("checker.levels", lambda a: np.full_like(a, 200)),
+        ("checker.keys", lambda a: np.full_like(a, a[0])),
+        ("checker.keys", lambda a: a.astype("S100000")),
+        ("checker.boards", lambda a: np.zeros_like(a)),
+        ("cube.boards", lambda a: np.zeros_like(a)),
+        ("cube.probs5", lambda a: a[:, :0]),
+        ("cube.no_double", lambda a: np.full_like(a, 10**17)),
+        ("cube.no_double", lambda a: np.full(a.shape, np.nan)),
+        ("cube.double_pass", lambda a: a * 2),
+        ("cube.has_take", lambda a: a.astype(np.int8)),
+        ("header", lambda a: np.frombuffer(b'{"format": 1, "meta": {"a": "\\ud800"}}', np.uint8)),
+        ("header", lambda a: np.frombuffer(b'{"format": 1, "meta": [[1, 2]]}', np.uint8)),
+        ("header", lambda a: np.frombuffer(b"[" * 10**5, np.uint8)),
         ("checker.dice", lambda a: a[:-1]),
         ("checker.keys", lambda a: a.astype("U")),
         ("checker.games", lambda a: a.astype("U")),
@@ -284,5 +338,5 @@ def test_columns_that_do_not_fit_are_refused(tmp_path: Path, column: str, change
     buffer = io.BytesIO()
     np.savez(buffer, allow_pickle=False, **columns | {column: change(columns[column])})
     path.write_bytes(lzma.compress(buffer.getvalue()))
-    with pytest.raises(RaccoonError, match=r"made\.npz\.xz: damaged benchmark"):
+    with pytest.raises(RaccoonError, match=r"made\.npz\.xz: (damaged benchmark|decision|not a compact)"):
         load(path)
