@@ -22,6 +22,14 @@ __all__ = ["check_arguments"]
 
 Fit = Callable[[Mapping[str, Any], Any], bool]
 _LIMIT = 2**63
+_SCALARS: dict[Any, Callable[[Any], bool]] = {
+    type(None): lambda value: value is None,
+    bool: lambda value: isinstance(value, bool),
+    int: lambda value: isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LIMIT,
+    float: lambda value: isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf,
+    str: lambda value: isinstance(value, str),
+    Path: lambda value: isinstance(value, str | Path),
+}
 _WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text", type(None): "null"}
 
 
@@ -86,23 +94,13 @@ def _suits(value: Any, hint: Any, fit: Fit | None) -> bool:
         return any(_suits(value, one, fit) for one in inner)
     if origin is Literal:
         return any(type(value) is type(one) and value == one for one in inner)
-    if hint is type(None):
-        return value is None
-    if hint is bool:
-        return isinstance(value, bool)
-    if hint is int:
-        return isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LIMIT
-    if hint is float:
-        return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf
-    if hint is str:
-        return isinstance(value, str)
+    if hint in _SCALARS:
+        return _SCALARS[hint](value)
     kind = origin or hint
     if kind in (Sequence, list, tuple):
         return isinstance(value, list | tuple) and _each(value, [one for one in inner if one is not Ellipsis], fit)
     if kind in (Mapping, dict):
         return isinstance(value, Mapping) and (not inner or _each(list(value.values()), inner[1:], fit))
-    if hint is Path:
-        return isinstance(value, str | Path)
     other = hint is Any or hint is object or not inspect.isclass(kind) or issubclass(kind, Enum)
     return other or not isinstance(value, str | int | float | list | tuple | Mapping | None)
 
