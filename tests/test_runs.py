@@ -53,6 +53,7 @@ def fail(cfg: DictConfig, error: BaseException | None = None) -> Path:
         nonlocal folder
         with open_run(cfg, "train") as run:
             folder = run.dir
+            (folder / "made").write_text("work that is kept")
             raise error or KeyboardInterrupt
 
     with pytest.raises(type(error) if error else KeyboardInterrupt):

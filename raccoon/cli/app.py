@@ -56,7 +56,7 @@ def _run(kind: str, job: Job, arguments: list[str], run_folder: bool, kept: list
         sys.exit(f"error: {error}; activate the environment that `make train` or `make test` makes: . .venv/bin/activate")
     from raccoon import plugins, runs
     from raccoon.build import plain
-    from raccoon.cli import advice, first_use, sweep
+    from raccoon.cli import advice, before, first_use, sweep
 
     plugins.install()
     failures: list[BaseException] = []
@@ -70,6 +70,7 @@ def _run(kind: str, job: Job, arguments: list[str], run_folder: bool, kept: list
         if not run_folder:
             job(plain(cfg), None)
             return
+        before.check(kind, plain(cfg))
         with runs.open_run(cfg, kind) as run:
             kept.append(str(run.dir if (jobs := sweep.current()) is None else jobs.sweep.dir))
             job(run.config, run)

@@ -69,7 +69,6 @@ def run_shards(
         raise RaccoonError(
             f"{folder}: holds shards of another job, or of another version; resume=false starts anew (or name a folder: paths.run_dir=...)"
         )
-    write_json(stamp, mark)
     found: dict[int, dict[str, np.ndarray]] = {}
     for index in range(count):
         arrays = _read(folder / f"shard-{index:06d}.npz")
@@ -79,6 +78,8 @@ def run_shards(
     found = {index: arrays for index, arrays in found.items() if names <= arrays.keys()}  # a damaged file can lose one unnoticed
     missing = [index for index in range(count) if index not in found]
     for index, result in executor.map(shard, job, missing, work):
+        if not stamp.exists():  # with the first shard: a job that is refused leaves nothing
+            write_json(stamp, mark)
         write_arrays(folder / f"shard-{index:06d}.npz", result)
         found[index] = {key: np.asarray(value) for key, value in result.items()}
     return [found[index] for index in range(count)]
