@@ -12,7 +12,7 @@ from raccoon import locks
 from raccoon.contracts import RaccoonError
 from raccoon.files import read_json
 
-__all__ = ["ROOT", "claim", "claim_old", "discard", "status"]
+__all__ = ["ROOT", "claim", "claim_old", "discard", "remove_unused", "status"]
 
 ROOT = Path("runs")
 
@@ -33,7 +33,7 @@ def claim(folder: Path, mark: str, resume: bool) -> tuple[locks.Held, bool]:
 
 
 def _problem(folder: Path, state: dict[str, Any], mark: str, resume: bool) -> str | None:
-    if (folder / "report.json").exists() or state.get("state") == "done":
+    if state.get("state") == "done" or (not state and (folder / "report.json").exists()):
         return "holds a finished run"
     if not state:
         return "holds files that no run wrote" if any(entry.name != locks.NAME for entry in folder.iterdir()) else None
@@ -44,6 +44,7 @@ def _problem(folder: Path, state: dict[str, Any], mark: str, resume: bool) -> st
 
 def claim_old(kind: str, mark: str) -> tuple[Path, locks.Held | None, bool]:
     """The newest unfinished, unlocked run with this fingerprint, locked; no lock when there is none."""
+    remove_unused(ROOT / kind, "status.json")
     for file in sorted(ROOT.glob(f"{kind}/*/*/status.json"), key=lambda path: path.stat().st_mtime, reverse=True):
         folder = file.parent
         if not _unfinished(folder, mark):
@@ -56,12 +57,24 @@ def claim_old(kind: str, mark: str) -> tuple[Path, locks.Held | None, bool]:
     return ROOT, None, False
 
 
+def remove_unused(root: Path, first: str) -> None:
+    """Remove the folders ``root/DATE/TIME`` of commands that were killed before they wrote ``first``: nobody would use them again."""
+    for folder in root.glob("*/*"):
+        if (folder / first).exists() or not folder.is_dir() or any(not name.startswith(".") for name in os.listdir(folder)):
+            continue
+        with contextlib.suppress(RaccoonError):  # somebody else's folder must not stop this command
+            lock = locks.take(folder)
+            if lock is not None:
+                with lock:
+                    discard(folder, ())
+
+
 def _unfinished(folder: Path, mark: str) -> bool:
     try:
         state = status(folder)
     except RaccoonError:  # somebody else's broken folder must not stop this run
         return False
-    return state.get("fingerprint") == mark and state.get("state") != "done" and not (folder / "report.json").exists()
+    return state.get("fingerprint") == mark and state.get("state") != "done"
 
 
 def status(folder: Path) -> dict[str, Any]:

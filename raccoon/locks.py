@@ -6,6 +6,7 @@ The file stays in the folder and says who took it last; whether it is held, only
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import socket
@@ -25,6 +26,7 @@ NAME = ".lock"
 Held = AcquireReturnProxy[FileLock]
 """A lock that is held: a context manager that frees it at its end, or ``held.lock.release()``."""
 _PATIENCE = 0.2  # seconds: whoever looks into ``holder`` has the lock for an instant
+_REMOVED = 4  # times that a folder may be gone again before it is locked: ``claims.discard`` removes those that were never used
 _RECORD = 1000  # bytes of the record at most
 
 
@@ -33,18 +35,23 @@ def take(folder: Path) -> Held | None:
 
     Raises RaccoonError when the folder cannot be made, written or locked.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RaccoonError(f"{folder}: cannot be made a folder ({error.strerror}); free some space or name another one") from error
-    try:
-        held = FileLock(folder / NAME, on_acquired=_sign).acquire(timeout=_PATIENCE, poll_interval=_PATIENCE / 10)
-        remove_left_over(folder)
-        return held
-    except Timeout:
-        return None
-    except OSError as error:
-        raise RaccoonError(f"{folder}: cannot be written ({error.strerror}); free some space or name another folder") from error
+    for last in (False,) * _REMOVED + (True,):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RaccoonError(f"{folder}: cannot be made a folder ({error.strerror}); free some space or name another one") from error
+        try:
+            held = FileLock(folder / NAME, on_acquired=_sign).acquire(timeout=_PATIENCE, poll_interval=_PATIENCE / 10)
+            remove_left_over(folder)
+            return held
+        except Timeout:
+            return None
+        except FileNotFoundError as error:
+            if last:
+                raise RaccoonError(f"{folder}: is removed by another process again and again; name another folder") from error
+        except OSError as error:
+            raise RaccoonError(f"{folder}: cannot be written ({error.strerror}); free some space or name another folder") from error
+    raise AssertionError("unreachable")
 
 
 @contextlib.contextmanager
@@ -74,6 +81,8 @@ def holder(folder: Path) -> str | None:
 
 
 def _sign(handle: int) -> None:
+    if os.fstat(handle).st_nlink == 0:  # removed since it was opened: whoever comes next makes and locks another file
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
     record = json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode()
     os.ftruncate(handle, 0)
     os.pwrite(handle, record, 0)

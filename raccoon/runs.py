@@ -40,7 +40,8 @@ _launches: dict[str, str] = {}
 
 @dataclass(frozen=True)
 class Run:
-    """An open run: its folder, its kind (``train``, ``evaluate``, ..), whether it continues an interrupted one.
+    """An open run: its folder, its kind (``train``, ``evaluate``, ..), whether it continues an interrupted one, and whether that one
+    had written its report, the last thing that it does (``reported``): then nothing is left to do.
 
     ``config`` is the resolved config as plain dicts, ``config["paths"]["run_dir"]`` being ``dir``.
     """
@@ -49,6 +50,7 @@ class Run:
     kind: str
     resumed: bool
     config: dict[str, Any]
+    reported: bool = False
 
 
 def register_resolvers() -> None:
@@ -167,7 +169,7 @@ def open_run(cfg: DictConfig, kind: str) -> Iterator[Run]:
         folder = wanted
         lock, resumed = claim(wanted, mark, resume)
     with _discarding(folder, made), lock, _logging_to(folder / "run.log") as log_file:
-        run = Run(folder, kind, resumed, _resolved(cfg, str(folder)))
+        run = Run(folder, kind, resumed, _resolved(cfg, str(folder)), resumed and (folder / "report.json").exists())
         status = _begin(run, cfg, mark)
         os.environ["RACCOON_RUN_DIR"] = str(folder)
         stopped = partial(write_json, folder / "status.json", status | {"state": "interrupted"})
@@ -205,7 +207,7 @@ def _record(error: BaseException, log_file: logging.Handler, stopped: Callable[[
 
 def is_done(cfg: DictConfig, kind: str, folder: Path) -> bool:
     """Whether ``folder`` holds the finished run of this config. Raises RaccoonError when it holds another finished one."""
-    if not bool(cfg.get("resume", True)) or sweeps.run_state(folder)[0] != "done":
+    if not bool(cfg.get("resume", True)) or status(folder).get("state") != "done":
         return False
     if status(folder).get("fingerprint") != _fingerprint(cfg, kind):
         raise RaccoonError(f"{folder}: was made from other settings or files, or by other versions; resume=false starts a new sweep")

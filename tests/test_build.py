@@ -182,7 +182,7 @@ def test_hostile_targets_of_a_command_line_are_refused(tmp_path: Path) -> None:
         f"+model.head.path={written}",
         "+model.head.text=x",
     ]
-    for overrides in (target_only, [f"model.head=\"${{oc.create:{text}}}\""], [f"+model.backbone.inner={text}"]):
+    for overrides in (target_only, [f'model.head="${{oc.create:{text}}}"'], [f"+model.backbone.inner={text}"]):
         with pytest.raises(RaccoonError, match=r"^model\.(head|backbone\.inner)\._target_='raccoon\.files\.write_text' may not be built"):
             build_net(plain(compose("train", overrides).model), Encoder())
     assert not written.exists()

@@ -137,3 +137,22 @@ def test_a_file_is_no_folder_to_write_into(tmp_path: Path, name: str) -> None:
     with pytest.raises(RaccoonError, match="cannot be made a folder"), locks.writing(tmp_path / name):
         pytest.fail("locked")
     assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_lock_file_that_was_removed_is_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, sign, removed = tmp_path / "runs" / "one", locks._sign, []
+
+    def remove_first(handle: int) -> None:
+        if len(removed) < often:
+            removed.append((folder / locks.NAME).unlink())
+            folder.rmdir()
+        sign(handle)
+
+    monkeypatch.setattr(locks, "_sign", remove_first)
+    often = 2
+    with locks.writing(folder):
+        assert len(removed) == 2
+        assert locks.holder(folder)
+    often = 99
+    with pytest.raises(RaccoonError, match=r"one: is removed by another process again and again"):
+        locks.take(folder)

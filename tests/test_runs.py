@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from omegaconf import DictConfig, OmegaConf
 
-from raccoon import files, runs
+from raccoon import files, locks, runs
 from raccoon.contracts import RaccoonError
 from raccoon.runs import Run, open_run
 
@@ -280,3 +280,28 @@ def test_values_of_the_root_that_would_be_misread_are_refused(key: str, values: 
     with pytest.raises(RaccoonError, match=f"^{key}="), open_run(config(**values), "train"):
         pytest.fail("opened")
     assert not any(Path().iterdir())
+
+
+def test_folders_of_runs_that_were_killed_at_their_start_go_and_those_at_work_stay() -> None:
+    left = [Path("runs/train/2026-01-01", name) for name in ("01-00-00-0000", "02-00-00-0000")]
+    busy, foreign = Path("runs/train/2026-01-02/01-00-00-0000"), Path("runs/train/2026-01-02/mine")
+    for folder in (*left, busy, foreign):
+        folder.mkdir(parents=True)
+    (left[0] / locks.NAME).touch()
+    (left[1] / f".status.json.{2**22 + 1}@{files._host()}.tmp").touch()
+    (foreign / "notes.txt").touch()
+    with locks.writing(busy):
+        run = complete(config())
+        assert {path.parent for path in Path("runs").glob("*/*/*/*")} == {busy, foreign, run.dir}
+    assert not left[0].parent.exists()
+
+
+def test_a_run_that_was_killed_after_its_report_is_done_and_not_run_again() -> None:
+    for cfg in (config(), at("mine")):
+        folder = fail(cfg)
+        (folder / "report.json").write_text("{}")
+        with open_run(cfg, "train") as run:
+            assert (run.dir, run.resumed, run.reported) == (folder, True, True)
+        assert status(folder)["state"] == "done"
+    runs._launches.clear()
+    assert not complete(config()).reported

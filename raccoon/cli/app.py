@@ -73,7 +73,10 @@ def _run(kind: str, job: Job, arguments: list[str], run_folder: bool, kept: list
         before.check(kind, plain(cfg))
         with runs.open_run(cfg, kind) as run:
             kept.append(str(run.dir if (jobs := sweep.current()) is None else jobs.sweep.dir))
-            job(run.config, run)
+            if run.reported:
+                print(f"report: {run.dir / 'report.md'}")
+            else:
+                job(run.config, run)
 
     def guarded(cfg: DictConfig) -> None:
         nonlocal composed

@@ -68,10 +68,12 @@ def _convert(source: str, target: str) -> str:
 
 def _build(target: Path, assignments: Sequence[str]) -> str:
     from raccoon.eval import benchmark_file
-    from raccoon.eval.benchmark_build import BuildPlan, build_benchmark
+    from raccoon.eval.benchmark import load
+    from raccoon.eval.benchmark_build import BuildPlan, build_benchmark, is_of
     from raccoon.executor import ProcessExecutor
 
-    if target.exists():
+    folder = target.with_name(f"{target.name}.parts")
+    if target.exists() and not folder.exists():
         raise RaccoonError(f"{target}: exists already; name another file or remove it")
     check_suffix(target, *_COMPACT)
     settings = _settings(assignments)
@@ -82,9 +84,14 @@ def _build(target: Path, assignments: Sequence[str]) -> str:
         plan = BuildPlan(**settings)
     except TypeError as error:
         raise RaccoonError(f"build: {error}; see the usage for the keys") from error
-    folder = target.with_name(f"{target.name}.parts")
-    benchmark = build_benchmark(ProcessExecutor(workers), plan, folder)
-    size = benchmark_file.write(benchmark, target)
+    if target.exists():  # this build was killed when it had written it
+        benchmark = load(target)
+        if not is_of(benchmark, plan):
+            raise RaccoonError(f"{target}: exists already, and is no result of this build; name another file or remove it")
+        size = target.stat().st_size
+    else:
+        benchmark = build_benchmark(ProcessExecutor(workers), plan, folder)
+        size = benchmark_file.write(benchmark, target)
     shutil.rmtree(folder)
     return f"{target}: {size:,} bytes, {len(benchmark.checker):,} checker and {len(benchmark.cube):,} cube decisions"
 

@@ -138,6 +138,7 @@ def _open(config: DictConfig, kind: str) -> sweeps.Sweep:
     kept = [[word for word in job if _root(word) not in runs.IGNORED] for job in overrides]
     mark = fingerprint({"kind": kind, "config": settings, "jobs": kept})
     place, named = runs.sweep_place(config, kind)
+    claims.remove_unused(claims.ROOT / "multirun" / kind, sweeps.FILE)
     earlier = [path.parent for path in (claims.ROOT / "multirun" / kind).glob(f"*/*/{sweeps.FILE}")]
     return sweeps.open_sweep(place, named, earlier, kind, mark, overrides, bool(config.get("resume", True)))
 

@@ -28,9 +28,10 @@ from raccoon.play.observers import Record, Recorder
 from raccoon.rng import hash64
 from raccoon.versions import installed
 
-__all__ = ["BuildPlan", "build_benchmark", "referee_game"]
+__all__ = ["BuildPlan", "build_benchmark", "is_of", "referee_game"]
 
 _LEVELS = {"1P": "1ply", "2P": "2ply", "3P": "3ply", "4P": "4ply", "1T": "truncated1", "2T": "truncated2", "3T": "truncated3"}
+_PLAN = "plan_"
 _OWNERS = {CENTRED: "centered", OWNED: "player", OPPONENT: "opponent"}
 _SELF_PLAY: dict[str, Any] = {
     "_target_": "raccoon.play.player.EnginePlayer",
@@ -82,9 +83,18 @@ def build_benchmark(executor: Executor, plan: BuildPlan, folder: Path) -> Benchm
         "n_checker": kinds["checker"],
         "n_cube_entries": kinds["cube"],
         "tier_counts": dict(Counter(decision["tier"] for decision in decisions)),
-        **{f"plan_{name}": value for name, value in asdict(plan).items()},
+        **_named(plan),
     }
     return parse({"meta": meta, "decisions": decisions}, str(folder))
+
+
+def is_of(benchmark: Benchmark, plan: BuildPlan) -> bool:
+    """Whether ``benchmark`` says that it was built to ``plan``."""
+    return {key: value for key, value in benchmark.meta.items() if key.startswith(_PLAN)} == _named(plan)
+
+
+def _named(plan: BuildPlan) -> dict[str, Any]:
+    return {f"{_PLAN}{name}": value for name, value in asdict(plan).items()}
 
 
 def referee_game(job: Mapping[str, Any], index: int) -> dict[str, Any]:

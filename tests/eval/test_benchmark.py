@@ -8,7 +8,7 @@ import io
 import json
 import lzma
 import os
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,9 @@ from raccoon.cli import benchmark as command
 from raccoon.contracts import OPPONENT, OWNED, Cubes, RaccoonError
 from raccoon.env.board import swap
 from raccoon.env.codec import position_keys
-from raccoon.eval import benchmark_file, benchmark_json
+from raccoon.eval import benchmark_build, benchmark_file, benchmark_json
 from raccoon.eval.benchmark import Benchmark, load
+from raccoon.eval.benchmark_build import BuildPlan
 
 SAMPLE = Path(__file__).parents[1] / "golden" / "benchmark_sample.json"
 
@@ -274,6 +275,20 @@ def test_what_unpacks_without_end_or_is_a_pipe_is_refused(tmp_path: Path, monkey
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(RaccoonError, match="pipe: is no file"):
         load(tmp_path / "pipe")
+
+
+def test_a_build_that_was_killed_when_its_file_was_written_ends_without_building_again(tmp_path: Path) -> None:
+    whole, target = load(), tmp_path / "mine.npz.xz"
+    small = replace(whole, checker=whole.checker.first_games(1), cube=whole.cube.first_games(1))
+    benchmark_file.write(replace(small, meta={**small.meta, **benchmark_build._named(BuildPlan(games=3))}), target)
+    parts = tmp_path / "mine.npz.xz.parts"
+    parts.mkdir()
+    with pytest.raises(RaccoonError, match=r"mine\.npz\.xz: exists already, and is no result of this build"):
+        command.run(["build", str(target), "games=4"])
+    assert f"{target.stat().st_size:,} bytes" in command.run(["build", str(target), "games=3"])
+    assert not parts.exists()
+    with pytest.raises(RaccoonError, match="exists already; name another"):
+        command.run(["build", str(target), "games=3"])
 
 
 @pytest.mark.slow
