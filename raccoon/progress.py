@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, MutableSequence, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-__all__ = ["Board", "Meter", "Work", "advance", "expect", "reporting", "track"]
+__all__ = ["Board", "Meter", "Work", "advance", "duration", "expect", "reporting", "track"]
 
 T = TypeVar("T")
 Board = MutableSequence[int]
@@ -106,7 +106,7 @@ class Meter:
         if rate <= 0:
             return counted
         speed = f"{rate:,.0f} {unit}/s" if rate >= 10 else f"{rate:.1f} {unit}/s" if rate >= 0.5 else f"{1 / rate:,.0f} s each"
-        return f"{counted}, {speed}" + ("" if total is None else f", {_duration((total - done) / rate)} left")
+        return f"{counted}, {speed}" + ("" if total is None else f", {duration((total - done) / rate)} left")
 
     def _rate(self, done: int) -> float:
         """Units a second, from the first ones on: before, processes start and players load."""
@@ -150,11 +150,12 @@ class Meter:
                     return
 
 
-def _duration(seconds: float) -> str:
-    """``40 s``, ``7 min``, ``3.2 h``."""
+def duration(seconds: float) -> str:
+    """``40 s``, ``12 min``, ``3 h 20 min``."""
     if seconds < 90:
         return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def track(items: Iterable[T], total: int, label: str, unit: str, enabled: bool = True) -> Iterator[T]:

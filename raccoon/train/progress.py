@@ -9,6 +9,8 @@ from typing import Any
 import lightning.pytorch as pl
 from lightning.pytorch.callbacks import Callback, RichProgressBar
 
+from raccoon.progress import duration
+
 __all__ = ["EpochBar", "EpochLines"]
 
 log = logging.getLogger(__name__)
@@ -54,13 +56,13 @@ class EpochLines(Callback):
         if not self._estimated and now - self._first[0] >= _FIRST_S:
             self._estimated = True
             if each * total > _EVERY_S:
-                log.info("an epoch has %s batches of %.3g s: about %s", f"{total:,}", each, _span(each * total))
+                log.info("an epoch has %s batches of %.3g s: about %s", f"{total:,}", each, duration(each * total))
         if self.every is not None and now - self._told >= self.every:
             self._told = now
             loss = _loss(pl_module)
             shown = "" if loss is None else f", loss {loss:.4g}"
             at = f"{batch_idx + 1:,} of {total:,}"
-            log.info("epoch %d: batch %s%s, %s left", trainer.current_epoch + 1, at, shown, _span(each * (total - batch_idx - 1)))
+            log.info("epoch %d: batch %s%s, %s left", trainer.current_epoch + 1, at, shown, duration(each * (total - batch_idx - 1)))
 
 
 def _loss(pl_module: pl.LightningModule) -> float | None:
@@ -68,11 +70,3 @@ def _loss(pl_module: pl.LightningModule) -> float | None:
     figures: Any = getattr(pl_module, "epoch_figures", dict)
     loss = figures().get("train/loss")
     return None if loss is None else float(loss)
-
-
-def _span(seconds: float) -> str:
-    """``40 s``, ``12 min``, ``3 h 20 min``."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
