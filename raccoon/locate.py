@@ -48,7 +48,7 @@ def locate(target: Any, where: str = "") -> Callable[..., Any]:
         raise RaccoonError(f"{key} is not a class or function")
     owner = found.__self__ if inspect.ismethod(found) else found
     if not _inside(f"{getattr(owner, '__module__', None)}.", packages):
-        raise RaccoonError(f"{key} may not be built from a config: it belongs to {getattr(owner, '__module__', 'another package')!s:.80}")
+        raise RaccoonError(f"{key} may not be built from a config: it belongs to {quoted(getattr(owner, '__module__', 'another package'))}")
     if not inspect.isclass(found) and not _is_factory(found, target):
         raise RaccoonError(f"{key} may not be built from a config: it is no class, and no installed option names it as a factory")
     return found

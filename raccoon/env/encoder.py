@@ -265,5 +265,5 @@ class Encoder:
         """Encoder of a plain dict; ``_target_`` is ignored. Raises RaccoonError for unknown keys."""
         unknown = set(config) - {"features", "normalize", "_target_"}
         if unknown:
-            raise RaccoonError(f"encoder config: unknown keys {sorted(map(str, unknown))!s:.80}; known are features, normalize")
+            raise RaccoonError(f"encoder config: unknown keys {quoted(sorted(map(str, unknown)))}; known are features, normalize")
         return cls(config.get("features"), config.get("normalize", True))

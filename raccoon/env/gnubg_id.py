@@ -35,9 +35,9 @@ def _unpacked(text: str) -> dict[str, int]:
     try:
         key = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise RaccoonError(f"Match ID {quoted(text[:80])}: characters outside the base64 alphabet, or not 12 of them") from error
+        raise RaccoonError(f"Match ID {quoted(text)}: characters outside the base64 alphabet, or not 12 of them") from error
     if len(text) != 12 or len(key) != _BYTES:
-        raise RaccoonError(f"Match ID {quoted(text[:80])}: {len(text)} characters instead of 12")
+        raise RaccoonError(f"Match ID {quoted(text)}: {len(text)} characters instead of 12")
     bits, fields = int.from_bytes(key, "little"), {}
     for name, width in _WIDTHS.items():
         fields[name] = bits & ((1 << width) - 1)
@@ -79,7 +79,7 @@ def from_gnubg_id(text: str) -> Position:
     ``turn`` is 1 when GNUBG's player 1 is on roll, who sits at the bottom of its board; beavers are not allowed (see the module).
     """
     if not isinstance(text, str) or text.count(":") != 1:
-        raise RaccoonError(f"GNUBG ID {quoted(str(text)[:80])}: write a Position ID, a colon and a Match ID")
+        raise RaccoonError(f"GNUBG ID {quoted(text)}: write a Position ID, a colon and a Match ID")
     board_text, match_text = text.strip().split(":")
     board, fields = from_position_id(board_text), _unpacked(match_text)
     fault = _fault(fields)

@@ -71,7 +71,7 @@ class _Row:
         if not isinstance(data, dict):
             raise RaccoonError(f"{where}: an object is expected, not {type(data).__name__}")
         if isinstance(data.get("key"), str):
-            self.where = f"{source}: decision {data['key'][:80]}"
+            self.where = f"{source}: decision {quoted(data['key'])[1:-1]}"
         self.data: Mapping[str, Any] = data
 
     def fail(self, name: str, wanted: str) -> RaccoonError:

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError
 
 __all__ = ["check_weights", "weights_digest"]
@@ -26,7 +27,7 @@ def check_weights(outline: nn.Module, weights: Mapping[str, Any]) -> None:
     wanted = outline.state_dict(keep_vars=True)
     for what, names in (("missing", wanted.keys() - weights.keys()), ("unknown", weights.keys() - wanted.keys())):
         if names:
-            raise RaccoonError(f"{_NO_FIT}: {what} {min(map(str, names)):.80}, {len(names)} in all")
+            raise RaccoonError(f"{_NO_FIT}: {what} {quoted(min(map(str, names)))}, {len(names)} in all")
     for name, want in wanted.items():
         value = weights[name]
         if type(value) not in (Tensor, nn.Parameter) or value.layout != torch.strided or value.is_meta:

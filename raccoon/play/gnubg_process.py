@@ -57,7 +57,7 @@ def find_program(path: str | None = None, timeout_s: float = 30.0) -> tuple[str,
         raise RaccoonError(f"GNU Backgammon: {found} --version does not answer ({error}); {_INSTALL}") from error
     version = re.search(r"GNU Backgammon +(\S+)", done.stdout)
     if version is None:
-        raise RaccoonError(f"GNU Backgammon: {found} is another program ({done.stdout[:80]!r} for its version); {_INSTALL}")
+        raise RaccoonError(f"GNU Backgammon: {found} is another program ({quoted(done.stdout)} for its version); {_INSTALL}")
     return found, version[1]
 
 

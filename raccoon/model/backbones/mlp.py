@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from torch import Tensor, nn
 
+from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError
 from raccoon.env.encoder import Encoder
 from raccoon.model.backbones.base import Backbone
@@ -24,7 +25,7 @@ class MLP(Backbone):
     def __init__(self, encoder: Encoder, hidden: Sequence[int]) -> None:
         super().__init__()
         if not 1 <= len(hidden) <= _MOST_LAYERS or min(hidden) < 1:
-            raise RaccoonError(f"model.backbone.hidden={list(hidden)!s:.80}: give one to {_MOST_LAYERS} positive widths")
+            raise RaccoonError(f"model.backbone.hidden={quoted(list(hidden))}: give one to {_MOST_LAYERS} positive widths")
         widths = [encoder.flat_size, *hidden]
         layers: list[nn.Module] = []
         for inputs, outputs in itertools.pairwise(widths):
