@@ -1,4 +1,4 @@
-"""Who may work in a run folder: a new one, one that continues what is there, and nobody where a run is finished or at work."""
+"""What became of the run in a folder, and who may work there: a new run, one that continues it, nobody where it is finished or at work."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from raccoon import locks
 from raccoon.contracts import RaccoonError
 from raccoon.files import read_json
 
-__all__ = ["ROOT", "claim", "claim_old", "discard", "remove_unused", "status"]
+__all__ = ["ROOT", "claim", "claim_old", "discard", "read_status", "remove_unused", "run_state"]
 
 ROOT = Path("runs")
 
@@ -23,7 +23,7 @@ def claim(folder: Path, mark: str, resume: bool) -> tuple[locks.Held, bool]:
     if lock is None:
         raise RaccoonError(f"{folder}: in use by {locks.holder(folder) or 'another process'}; name another folder (paths.run_dir=...)")
     try:
-        state = status(folder)
+        state = read_status(folder)
         if problem := _problem(folder, state, mark, resume):
             raise RaccoonError(f"{folder}: {problem}; name another folder (paths.run_dir=...)")
     except BaseException:
@@ -71,18 +71,34 @@ def remove_unused(root: Path, first: str) -> None:
 
 def _unfinished(folder: Path, mark: str) -> bool:
     try:
-        state = status(folder)
+        state = read_status(folder)
     except RaccoonError:  # somebody else's broken folder must not stop this run
         return False
     return state.get("fingerprint") == mark and state.get("state") != "done"
 
 
-def status(folder: Path) -> dict[str, Any]:
+def read_status(folder: Path) -> dict[str, Any]:
+    """What ``status.json`` of a run folder says; empty where there is none. Raises RaccoonError naming a broken file."""
     file = folder / "status.json"
     state = read_json(file) if file.exists() else {}
     if not isinstance(state, dict):
         raise RaccoonError(f"{file}: is no status of a run; name another folder (paths.run_dir=...)")
     return state
+
+
+def run_state(folder: Path) -> tuple[str, str]:
+    """What became of the run in ``folder``, and why: ``done``, ``running``, ``interrupted``, ``stopped`` (killed), ``failed`` or, never
+    begun, ``missing``. Raises RaccoonError for a status that cannot be read."""
+    if (folder / "report.json").is_file():
+        return "done", ""
+    if not (folder / "status.json").is_file():
+        return "missing", ""
+    status = read_status(folder)
+    state = str(status.get("state", "stopped"))
+    if state == "running":
+        return ("running" if locks.holder(folder) else "stopped"), ""
+    known = state in ("done", "failed", "interrupted")
+    return (state if known else "stopped"), str(status.get("error", "")) if state == "failed" else ""
 
 
 def _lock(folder: Path) -> locks.Held | None:

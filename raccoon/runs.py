@@ -24,10 +24,10 @@ from omegaconf import DictConfig, OmegaConf
 
 from raccoon import interrupts, provenance, sweeps
 from raccoon.checks import quoted
-from raccoon.claims import ROOT, claim, claim_old, discard, status
+from raccoon.claims import ROOT, claim, claim_old, discard, read_status
 from raccoon.contracts import RaccoonError
 from raccoon.executor import fingerprint
-from raccoon.files import read_json, remove_left_over, write_json, write_text
+from raccoon.files import remove_left_over, write_json, write_text
 
 __all__ = ["IGNORED", "ROOT", "Run", "is_done", "is_first_rank", "new_launch", "open_run", "register_resolvers", "sweep_place"]
 
@@ -207,16 +207,16 @@ def _record(error: BaseException, log_file: logging.Handler, stopped: Callable[[
 
 def is_done(cfg: DictConfig, kind: str, folder: Path) -> bool:
     """Whether ``folder`` holds the finished run of this config. Raises RaccoonError when it holds another finished one."""
-    if not bool(cfg.get("resume", True)) or status(folder).get("state") != "done":
+    if not bool(cfg.get("resume", True)) or read_status(folder).get("state") != "done":
         return False
-    if status(folder).get("fingerprint") != _fingerprint(cfg, kind):
+    if read_status(folder).get("fingerprint") != _fingerprint(cfg, kind):
         raise RaccoonError(f"{folder}: was made from other settings or files, or by other versions; resume=false starts a new sweep")
     return True
 
 
 def _begin(run: Run, cfg: DictConfig, mark: str) -> dict[str, Any]:
     status_file = run.dir / "status.json"
-    started = read_json(status_file)["started"] if run.resumed else time.strftime("%Y-%m-%dT%H:%M:%S")
+    started = read_status(run.dir)["started"] if run.resumed else time.strftime("%Y-%m-%dT%H:%M:%S")
     status = {
         "state": "running", "kind": run.kind, "fingerprint": mark, "started": started,
         "pid": os.getpid(), "host": socket.gethostname(),

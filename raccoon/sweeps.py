@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from raccoon import locks
+from raccoon.claims import run_state
 from raccoon.contracts import RaccoonError
 from raccoon.files import read_json, write_json
 
-__all__ = ["FILE", "FOLDER", "Job", "Sweep", "open_sweep", "read_jobs", "run_state", "told"]
+__all__ = ["FILE", "FOLDER", "Job", "Sweep", "open_sweep", "read_jobs", "told"]
 
 FILE = "sweep.json"
 FOLDER = "RACCOON_SWEEP_DIR"
@@ -28,7 +29,7 @@ _RUN_FILES = ("status.json", "report.json")
 
 @dataclass(frozen=True)
 class Job:
-    """A job of a sweep: its ``overrides``, its run folder and what became of it (``run_state``)."""
+    """A job of a sweep: its ``overrides``, its run folder and what became of it (``raccoon.claims.run_state``)."""
 
     number: int
     overrides: Sequence[str]
@@ -57,23 +58,6 @@ class Sweep:
     def job_folder(self, number: int) -> Path:
         """The run folder of a job."""
         return self.dir / str(number)
-
-
-def run_state(folder: Path) -> tuple[str, str]:
-    """What became of the run in ``folder``, and why: ``done``, ``running``, ``interrupted``, ``stopped`` (killed), ``failed`` or, never
-    begun, ``missing``. Raises RaccoonError for a status that cannot be read."""
-    if (folder / "report.json").is_file():
-        return "done", ""
-    if not (folder / "status.json").is_file():
-        return "missing", ""
-    status = read_json(folder / "status.json")
-    if not isinstance(status, dict):
-        raise RaccoonError(f"{folder / 'status.json'}: is no status of a run")
-    state = str(status.get("state", "stopped"))
-    if state == "running":
-        return ("running" if locks.holder(folder) else "stopped"), ""
-    known = state in ("done", "failed", "interrupted")
-    return (state if known else "stopped"), str(status.get("error", "")) if state == "failed" else ""
 
 
 def read_jobs(folder: Path) -> list[Job]:

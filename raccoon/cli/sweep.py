@@ -54,7 +54,7 @@ class SweepRun:
         except Exception as error:  # its log has the rest; the other jobs still run
             self.failures.append(error)
             reason = f"{error}" if isinstance(error, RaccoonError) else f"{type(error).__name__}: {error}"
-            if sweeps.run_state(folder)[0] == "missing":
+            if claims.run_state(folder)[0] == "missing":
                 self.sweep.refused[number] = reason
                 self.sweep.write()
             self._say(number, f"failed: {reason or type(error).__name__}")

@@ -10,12 +10,13 @@ from typing import Any
 
 import yaml
 
+from raccoon.claims import run_state
 from raccoon.contracts import RaccoonError, Report
 from raccoon.dashboard.folders import find_runs
 from raccoon.dashboard.measured import read_report, read_tables, usable
 from raccoon.files import read_json
 from raccoon.provenance import FILE as PROVENANCE
-from raccoon.sweeps import Job, read_jobs, run_state
+from raccoon.sweeps import Job, read_jobs
 
 __all__ = ["RunRecord", "read_run", "read_runs"]
 
