@@ -114,8 +114,6 @@ def _trainer(cfg: Mapping[str, Any], run: Run, module: Any, history: History) ->
     loggers = _loggers(cfg.get("logger") or {}, run)
     callbacks = {name: build(node, f"callbacks.{name}", Callback) for name, node in (cfg.get("callbacks") or {}).items() if node}
     for name, callback in callbacks.items():
-        if not isinstance(callback, Callback):
-            raise RaccoonError(f"callbacks.{name}: expected a Lightning callback, got {type(callback).__name__}")
         if isinstance(callback, EarlyStopping) and callback.monitor == "val/pr" and "pr" not in callbacks:
             advice = f"leave callbacks.pr in, or give callbacks.{name}.monitor=val/mse"
             raise RaccoonError(f"callbacks.{name}.monitor=val/pr: is logged by callbacks.pr, which is not there; {advice}")
