@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import errno
+import hashlib
 import io
 import json
 import math
@@ -26,6 +27,7 @@ from raccoon.contracts import RaccoonError
 __all__ = [
     "atomic",
     "check_suffix",
+    "file_digest",
     "json_text",
     "npy_header",
     "open_regular",
@@ -155,6 +157,12 @@ def read_regular(path: Path | str, most: int = 1 << 30) -> bytes:
 
 def _without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NONBLOCK)  # opening a pipe waits for its writer else
+
+
+def file_digest(path: Path | str) -> str:
+    """SHA-256 of a regular file, hexadecimal. Raises OSError where it cannot be read."""
+    with open_regular(path) as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 def read_json(path: Path | str) -> Any:

@@ -19,7 +19,7 @@ from filelock import AcquireReturnProxy, FileLock, Timeout, lock_descriptor
 from raccoon.contracts import RaccoonError
 from raccoon.files import remove_left_over
 
-__all__ = ["NAME", "Held", "holder", "take", "writing"]
+__all__ = ["NAME", "Held", "check_free", "holder", "take", "writing"]
 
 NAME = ".lock"
 """The lock file of a folder."""
@@ -59,9 +59,19 @@ def writing(folder: Path) -> Iterator[None]:
     """Hold the lock of ``folder``. Raises RaccoonError, naming the holder, when another has it."""
     held = take(folder)
     if held is None:
-        raise RaccoonError(f"{folder}: being written by {holder(folder) or 'another process'}; wait for it or name another folder")
+        raise _in_use(folder, holder(folder))
     with held:
         yield
+
+
+def check_free(folder: Path) -> None:
+    """Raise RaccoonError, naming the holder, when another process has the lock of ``folder``."""
+    if owner := holder(folder):
+        raise _in_use(folder, owner)
+
+
+def _in_use(folder: Path, owner: str | None) -> RaccoonError:
+    return RaccoonError(f"{folder}: being written by {owner or 'another process'}; wait for it or name another folder")
 
 
 def holder(folder: Path) -> str | None:

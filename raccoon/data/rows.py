@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, RaccoonError
-from raccoon.engine.outcomes import six_from_five
+from raccoon.engine.outcomes import nested, six_from_five
 from raccoon.env import codec
 from raccoon.env.board import terminal_points
 
@@ -73,7 +73,7 @@ def check_rows(rows: NDArray[np.void]) -> None:
     check_labels(rows)
     wrong = np.flatnonzero((rows["provenance"] > IMPORTED) | (rows["spare"] != 0))
     if len(wrong):
-        raise RaccoonError(f"row {wrong[0]} comes from nowhere (provenance {rows['provenance'][wrong[0]]})")
+        raise RaccoonError(f"row {wrong[0]} has an unknown origin (provenance {rows['provenance'][wrong[0]]})")
 
 
 def check_boards(rows: NDArray[np.void]) -> None:
@@ -85,12 +85,10 @@ def check_boards(rows: NDArray[np.void]) -> None:
 
 def check_labels(rows: NDArray[np.void]) -> None:
     """Raise RaccoonError naming the first row whose label is not nested: a backgammon is a gammon, and that a win."""
-    win, win_g, win_bg, lose_g, lose_bg = rows["probs"].astype(np.int32).T
-    slack = int(_SLACK * _SCALE)
-    wrong = (win_g > win + slack) | (win_bg > win_g + slack) | (win + lose_g > _SCALE + slack) | (lose_bg > lose_g + slack)
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise RaccoonError(f"row {row}: {(rows['probs'][row] / _SCALE).round(4).tolist()} are not nested probabilities")
+    probs5 = rows["probs"] / _SCALE
+    wrong = np.flatnonzero(~nested(probs5, _SLACK))
+    if len(wrong):
+        raise RaccoonError(f"row {wrong[0]}: {probs5[wrong[0]].round(4).tolist()} are not nested probabilities")
 
 
 def _boards(rows: NDArray[np.void]) -> Boards:

@@ -23,8 +23,8 @@ from raccoon.checks import quoted, whole
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.data.policy_rows import DECISION_ROW, check_decisions
 from raccoon.data.rows import ROW, check_rows, unpack5
-from raccoon.files import json_text, npy_header, open_regular, read_json
-from raccoon.locks import holder
+from raccoon.files import file_digest, json_text, npy_header, open_regular, read_json
+from raccoon.locks import check_free
 
 __all__ = [
     "DECISIONS",
@@ -35,7 +35,6 @@ __all__ = [
     "PositionStore",
     "check_shard",
     "checksum",
-    "file_digest",
     "read_meta",
     "shard_path",
     "signed",
@@ -73,8 +72,8 @@ class PositionStore:
         folder = Path(folder)
         if shards is not None:
             whole("shards", shards, 1)
-        if not partial and (writer := holder(folder)):
-            raise RaccoonError(f"{folder}: being written by {writer}; wait for it or name another folder")
+        if not partial:
+            check_free(folder)
         meta = read_meta(folder)
         indices = sorted(int(key) for key in meta["shards"])
         if not partial and not meta["complete"] and (shards is None or indices[:shards] != list(range(shards))):
@@ -184,12 +183,6 @@ def check_shard(path: Path, entry: Mapping[str, Any], dtype: np.dtype[Any]) -> N
         raise RaccoonError(f"{path}: not the shard that {META} lists ({len(rows)} rows, {entry['rows']} listed); restore or delete it")
     if "sha256" not in entry:
         _check_rows(path, rows)
-
-
-def file_digest(path: Path) -> str:
-    """SHA-256 of a regular file."""
-    with open_regular(path) as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 def _check_rows(path: Path, rows: NDArray[np.void]) -> None:

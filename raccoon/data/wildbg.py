@@ -7,7 +7,6 @@ point of view, or with exclusive outcomes, is refused.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,9 +19,10 @@ from raccoon.contracts import Boards, RaccoonError
 from raccoon.data.rows import IMPORTED, pack
 from raccoon.data.writer import Plan
 from raccoon.engine.gnubg import GnubgEngine
-from raccoon.engine.outcomes import points_from_five
+from raccoon.engine.outcomes import nested, points_from_five
 from raccoon.env import codec
 from raccoon.env.board import terminal_points
+from raccoon.files import file_digest
 
 __all__ = ["WildbgImport", "read_csv"]
 
@@ -56,7 +56,7 @@ class WildbgImport:
             wrong = _WRONG_AT_SOURCE & set(path.parts)
             if wrong:
                 raise RaccoonError(f"{path}: wildbg's folder {wrong.pop()} is labelled wrongly at the source; leave it out")
-        sums = [hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in paths]
+        sums = [file_digest(path)[:16] for path in paths]
         about = {"teacher": "wildbg", "files": [path.name for path in paths]}
         job = {"files": [str(path) for path in paths], "check": self.check}
         return Plan({"kind": "wildbg", "files": sums}, wildbg_shard, job, len(paths), f"import {self.name}", about)
@@ -119,10 +119,7 @@ def _probs(path: Path | str, numbers: Sequence[int], cells: Sequence[Sequence[st
             except ValueError as error:
                 raise RaccoonError(f"{path}, line {n}: {quoted(','.join(parts))} are not five numbers") from error
         raise
-    w, wg, wbg, lg, lbg = probs.T
-    # ascending chains: 0 <= win_bg <= win_g <= win <= 1 and 0 <= lose_bg <= lose_g <= 1 - win
-    gaps = np.stack([wbg, wg - wbg, w - wg, 1 - w, lbg, lg - lbg, 1 - w - lg], axis=1)
-    wrong = np.flatnonzero(~(gaps >= -_SLACK).all(axis=1))
+    wrong = np.flatnonzero(~nested(probs, _SLACK))
     if len(wrong):
         raise RaccoonError(f"{path}, line {numbers[int(wrong[0])]}: {quoted(','.join(cells[int(wrong[0])]))} are not nested probabilities")
     return np.clip(probs, 0.0, 1.0)

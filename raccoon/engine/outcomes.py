@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["FLIPPED", "exact_probs6", "five_from_six", "points_from_five", "six_from_five"]
+__all__ = ["FLIPPED", "exact_probs6", "five_from_six", "nested", "points_from_five", "six_from_five"]
 
 FLIPPED = [3, 4, 5, 0, 1, 2]
 """``probs6[..., FLIPPED]``: the six chances seen from the other side."""
@@ -44,6 +44,16 @@ def five_from_six(probs6: NDArray[Any]) -> NDArray[np.float64]:
 def points_from_five(probs5: NDArray[np.floating]) -> NDArray[np.float64]:
     """``float64[N]``: money points at cube 1, cubeless, of the cumulative five: 2 win - 1 + win_g+ + win_bg - lose_g+ - lose_bg."""
     return np.asarray(probs5, np.float64) @ _FIVE_POINTS - 1.0
+
+
+def nested(probs5: NDArray[np.floating], slack: float) -> NDArray[np.bool_]:
+    """``bool[N]``: are the cumulative five chances within 0 and 1, a backgammon being a gammon and a gammon a win (or a loss)?
+
+    ``slack``: how far they may miss that; what is no number does.
+    """
+    win, win_g, win_bg, lose_g, lose_bg = five = np.asarray(probs5, np.float64).T
+    gaps = np.stack([*five, *(1 - five), win - win_g, win_g - win_bg, 1 - win - lose_g, lose_g - lose_bg])
+    return (gaps >= -slack).all(axis=0)
 
 
 @njit(cache=True, nogil=True)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from raccoon.checks import quoted
 from raccoon.contracts import Boards, RaccoonError
+from raccoon.engine.outcomes import nested
 from raccoon.env.board import as_boards, swap, terminal_points, validate
 from raccoon.env.board26 import to_board26
 from raccoon.env.codec import row_keys
@@ -98,10 +99,8 @@ def _check_values(part: CheckerDecisions | CubeDecisions, source: str) -> None:
         if hasattr(part, name):
             column = getattr(part, name)
             fault(_NUMBERS[name][0], column, ~(np.abs(column) <= limit), f"a number within ±{limit:g}")
-    win, win_g, win_bg, lose_g, lose_bg = part.probs5.T
-    gaps = np.stack([win - win_g, win_g - win_bg, 1 - win - lose_g, lose_g - lose_bg])
-    wrong = ~((part.probs5 >= -_SLACK) & (part.probs5 <= 1 + _SLACK)).all(axis=1) | ~(gaps >= -_SLACK).all(axis=0)
-    fault("probs", part.probs5, wrong, "win, win gammon or more, win backgammon, lose gammon or more, lose backgammon")
+    five = "win, win gammon or more, win backgammon, lose gammon or more, lose backgammon"
+    fault("probs", part.probs5, ~nested(part.probs5, _SLACK), five)
     if isinstance(part, CubeDecisions):
         passed = part.double_pass
         fault("equity_dp", passed, ~(np.abs(passed - 1.0) <= 1e-6), "1, what a pass is worth in a money game,")
@@ -121,10 +120,10 @@ class _Faults:
         if not wrong.any():
             return
         at = int(np.argmax(wrong))
-        of_candidates = isinstance(self.part, CheckerDecisions) and field in {"equity", "cubeless_equity", "probs", "std_error"}
-        row = int(self.part.rows_of_candidates()[at]) if of_candidates and isinstance(self.part, CheckerDecisions) else at
-        value = column[at].tolist()
-        raise RaccoonError(f"{self.source}: decision {self.part.keys[row]}: {field}={quoted(value)}: {wanted} is expected")
+        of_candidates = field in {_NUMBERS[name][0] for name in _OF_CANDIDATES & _NUMBERS.keys()}
+        part, value = self.part, column[at].tolist()
+        row = int(part.rows_of_candidates()[at]) if isinstance(part, CheckerDecisions) and of_candidates else at
+        raise RaccoonError(f"{self.source}: decision {part.keys[row]}: {field}={quoted(value)}: {wanted} is expected")
 
 
 def _check_texts(column: NDArray[np.str_], field: str, source: str) -> None:

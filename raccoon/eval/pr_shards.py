@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from raccoon.contracts import CubeRules, Player
 from raccoon.eval.benchmark import CheckerDecisions, CubeDecisions, load, locate
 from raccoon.eval.pr_scoring import Decided, choose
 from raccoon.executor import Executor, Work, run_shards, shard_size
+from raccoon.files import file_digest
 
 __all__ = ["Selection", "decide", "digest", "partition"]
 
@@ -99,4 +99,4 @@ def partition(checker: CheckerDecisions | CubeDecisions, shard_games: int) -> li
 
 def digest(path: Path) -> str:
     """Tells one content of a file from another."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    return file_digest(path)[:16]

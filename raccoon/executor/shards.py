@@ -14,7 +14,7 @@ import numpy as np
 from raccoon import assets
 from raccoon.contracts import RaccoonError
 from raccoon.executor.base import Executor, Shard
-from raccoon.files import read_arrays, read_json, write_arrays, write_json
+from raccoon.files import file_digest, read_arrays, read_json, write_arrays, write_json
 from raccoon.progress import Work
 from raccoon.versions import EVALUATORS, installed
 
@@ -43,9 +43,7 @@ def _files(node: Any, key: str = "") -> Iterator[tuple[str, str]]:
     elif isinstance(node, str) and node:
         path = assets.folder() / assets.NETS[node] if key == "path" and node in assets.NETS else Path(node)
         with contextlib.suppress(OSError, ValueError):  # most strings name no file
-            if path.is_file():
-                with open(path, "rb") as handle:
-                    yield node, hashlib.file_digest(handle, "sha256").hexdigest()
+            yield node, file_digest(path)
 
 
 def shard_size(units: int, most: int, least: int = 1) -> int:

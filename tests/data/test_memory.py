@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from raccoon.data.store import META, PositionStore, checksum, file_digest, shard_path, signed
+from raccoon.data.store import META, PositionStore, checksum, shard_path, signed
+from raccoon.files import file_digest
 
 _ROWS = 40_000_000
 _SHARDS = 800

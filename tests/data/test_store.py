@@ -170,7 +170,7 @@ def _change(folder: Path, field: str, value: object, row: int = 200) -> None:
         ("key", 0, "finished game"),
         ("key", 255, "is no board"),
         ("probs", [0, 9000, 0, 0, 0], "not nested"),
-        ("provenance", 7, "from nowhere"),
+        ("provenance", 7, "unknown origin"),
     ],
 )
 def test_a_changed_row_in_the_middle_is_found(folder: Path, old: bool, field: str, value: object, message: str) -> None:
