@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from raccoon import locks
 from raccoon.contracts import RaccoonError
 from raccoon.files import read_json
 
-__all__ = ["ROOT", "claim", "claim_old", "discard", "read_status", "remove_unused", "run_state"]
+__all__ = ["ROOT", "claim", "claim_old", "discard", "discarding", "read_status", "remove_unused", "run_state"]
 
 ROOT = Path("runs")
 
@@ -107,6 +107,16 @@ def _lock(folder: Path) -> locks.Held | None:
         return locks.take(folder)
     except RaccoonError as error:
         raise RaccoonError(f"{error} (paths.run_dir=...)") from error
+
+
+@contextlib.contextmanager
+def discarding(folder: Path, names: Sequence[str]) -> Iterator[None]:
+    """Within: a RaccoonError ends a command that made ``folder``; see ``discard``."""
+    try:
+        yield
+    except RaccoonError:
+        discard(folder, names)
+        raise
 
 
 def discard(folder: Path, names: Sequence[str]) -> None:

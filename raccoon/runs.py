@@ -24,7 +24,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from raccoon import interrupts, provenance, sweeps
 from raccoon.checks import quoted
-from raccoon.claims import ROOT, claim, claim_old, discard, read_status
+from raccoon.claims import ROOT, claim, claim_old, discarding, read_status
 from raccoon.contracts import RaccoonError
 from raccoon.executor import fingerprint
 from raccoon.files import remove_left_over, write_json, write_text
@@ -164,11 +164,11 @@ def open_run(cfg: DictConfig, kind: str) -> Iterator[Run]:
     mark = _fingerprint(cfg, kind)
     resume = bool(cfg.get("resume", True))
     folder, lock, resumed = claim_old(kind, mark) if resume and not named and _sweep() is None else (wanted, None, False)
-    made = lock is None and not wanted.exists()
+    new = lock is None and _sweep() is None and not wanted.exists()  # a sweep keeps its folders, to tell of them
     if lock is None:
         folder = wanted
         lock, resumed = claim(wanted, mark, resume)
-    with _discarding(folder, made), lock, _logging_to(folder / "run.log") as log_file:
+    with discarding(folder, _OWN) if new else contextlib.nullcontext(), lock, _logging_to(folder / "run.log") as log_file:
         run = Run(folder, kind, resumed, _resolved(cfg, str(folder)), resumed and (folder / "report.json").exists())
         status = _begin(run, cfg, mark)
         os.environ["RACCOON_RUN_DIR"] = str(folder)
@@ -182,17 +182,6 @@ def open_run(cfg: DictConfig, kind: str) -> Iterator[Run]:
         finally:
             os.environ.pop("RACCOON_RUN_DIR", None)
         write_json(folder / "status.json", status | {"state": "done", "finished": time.strftime("%Y-%m-%dT%H:%M:%S")})
-
-
-@contextlib.contextmanager
-def _discarding(folder: Path, made: bool) -> Iterator[None]:
-    """Remove ``folder`` where a command is refused that ``made`` it and has written nothing there; a sweep keeps it, to tell of it."""
-    try:
-        yield
-    except RaccoonError:
-        if made and _sweep() is None:
-            discard(folder, _OWN)
-        raise
 
 
 def _record(error: BaseException, log_file: logging.Handler, stopped: Callable[[], None], file: Path, status: dict[str, Any]) -> None:
