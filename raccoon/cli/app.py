@@ -44,81 +44,111 @@ def main(kind: str, job: Job, arguments: list[str] | None = None, run_folder: bo
         return
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch: two idle threads must not spin against each other
     with _interruptible() as kept:
-        _run(kind, job, arguments, run_folder, kept)
+        _Program(kind, job, arguments, run_folder, kept).run()
 
 
-def _run(kind: str, job: Job, arguments: list[str], run_folder: bool, kept: list[str]) -> None:
-    """``main`` once it is known that there is something to run; ``kept`` takes the folders of the runs."""
-    try:
-        import hydra
+class _Program:
+    """One call of ``main`` that has something to run; ``kept`` takes the folders of its runs."""
+
+    def __init__(self, kind: str, job: Job, arguments: list[str], run_folder: bool, kept: list[str]) -> None:
+        self.kind, self.job, self.arguments, self.run_folder, self.kept = kind, job, arguments, run_folder, kept
+        self.failures: list[BaseException] = []
+        self.full = os.environ.get("HYDRA_FULL_ERROR") == "1"
+        self.composed = False
+
+    def run(self) -> None:
+        """Compose the config (or those of a sweep) and do the job; exits 2 when it failed."""
+        try:
+            import hydra
+        except ModuleNotFoundError as error:
+            sys.exit(f"error: {error}; activate the environment that `make train` or `make test` makes: . .venv/bin/activate")
+        from raccoon import plugins, runs
+        from raccoon.cli import sweep
+
+        plugins.install()
+        start = hydra.main(version_base="1.3", config_path=f"pkg://{plugins.CONF}", config_name=self.kind)(self._composed)
+        runs.new_launch()
+        with _hydra_sees(self.arguments):
+            try:
+                start()
+                if (jobs := sweep.current()) is not None:
+                    self.failures += jobs.conclude()
+            except Exception as error:
+                self._refuse(error)
+            finally:
+                sweep.close()
+        if self.failures:
+            sys.exit(2)
+
+    def _composed(self, cfg: DictConfig) -> None:
+        """The config is there: run the job, alone or as one of a sweep."""
         from hydra.core.hydra_config import HydraConfig
-    except ModuleNotFoundError as error:
-        sys.exit(f"error: {error}; activate the environment that `make train` or `make test` makes: . .venv/bin/activate")
-    from raccoon import plugins, runs
-    from raccoon.build import plain
-    from raccoon.cli import advice, before, first_use, sweep
 
-    plugins.install()
-    failures: list[BaseException] = []
-    full, composed = os.environ.get("HYDRA_FULL_ERROR"), False
+        from raccoon import runs
+        from raccoon.cli import sweep
 
-    def work(cfg: DictConfig) -> None:
-        _check_keys(kind, cfg)
-        advice.check_groups(HydraConfig.get().overrides.task)
-        advice.check_missing(cfg)
-        first_use.notice()
-        if not run_folder:
-            job(plain(cfg), None)
-            return
-        before.check(kind, plain(cfg))
-        with runs.open_run(cfg, kind) as run:
-            kept.append(str(run.dir if (jobs := sweep.current()) is None else jobs.sweep.dir))
-            if run.reported:
-                print(f"report: {run.dir / 'report.md'}")
-            else:
-                job(run.config, run)
-
-    def guarded(cfg: DictConfig) -> None:
-        nonlocal composed
-        composed = True
+        self.composed = True
         try:
             if (jobs := sweep.current()) is not None:
-                jobs.job(HydraConfig.get().job.num, cfg, kind, functools.partial(work, cfg))
+                jobs.job(HydraConfig.get().job.num, cfg, self.kind, functools.partial(self._work, cfg))
             else:
                 with contextlib.nullcontext() if runs.is_first_rank() else sweep.quiet():
-                    work(cfg)
+                    self._work(cfg)
         except Exception as error:
-            if full == "1":
+            if self.full:
                 raise
             if not _expected(error):
                 traceback.print_exc()
                 sys.exit(1)
             _tell(error)
-            failures.append(error)  # the other jobs of a multirun still run
+            self.failures.append(error)  # the other jobs of a multirun still run
 
-    run_hydra = hydra.main(version_base="1.3", config_path=f"pkg://{plugins.CONF}", config_name=kind)(guarded)
-    runs.new_launch()
-    saved, sys.argv = sys.argv, [sys.argv[0], *arguments]
-    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra passes its errors on instead of printing them in its own ways
-    try:
-        run_hydra()
-        if (jobs := sweep.current()) is not None:
-            failures += jobs.conclude()
-    except Exception as error:
-        if full == "1" or (composed and not _expected(error)):
-            raise
-        told = advice.advice(kind, arguments)
-        if told:
+    def _work(self, cfg: DictConfig) -> None:
+        """Check the config, open the run folder, do the job."""
+        from hydra.core.hydra_config import HydraConfig
+
+        from raccoon import runs
+        from raccoon.build import plain
+        from raccoon.cli import advice, before, first_use, sweep
+
+        _check_keys(self.kind, cfg)
+        advice.check_groups(HydraConfig.get().overrides.task)
+        advice.check_missing(cfg)
+        first_use.notice()
+        if not self.run_folder:
+            self.job(plain(cfg), None)
+            return
+        before.check(self.kind, plain(cfg))
+        with runs.open_run(cfg, self.kind) as run:
+            self.kept.append(str(run.dir if (jobs := sweep.current()) is None else jobs.sweep.dir))
+            if run.reported:
+                print(f"report: {run.dir / 'report.md'}")
+            else:
+                self.job(run.config, run)
+
+    def _refuse(self, error: Exception) -> None:
+        """Say what Hydra, or the end of a sweep, could not do."""
+        from raccoon.cli import advice
+
+        if self.full or (self.composed and not _expected(error)):
+            raise error
+        if told := advice.advice(self.kind, self.arguments):
             print(f"error: {told}", file=sys.stderr)
         else:
-            _tell(error, "" if _expected(error) else f" (in {' '.join(arguments)})")
-        failures.append(error)
+            _tell(error, "" if _expected(error) else f" (in {' '.join(self.arguments)})")
+        self.failures.append(error)
+
+
+@contextlib.contextmanager
+def _hydra_sees(arguments: list[str]) -> Iterator[None]:
+    """Within: Hydra reads ``arguments``, and passes its errors on instead of printing them in its own ways."""
+    argv, full = sys.argv, os.environ.get("HYDRA_FULL_ERROR")
+    sys.argv, os.environ["HYDRA_FULL_ERROR"] = [argv[0], *arguments], "1"
+    try:
+        yield
     finally:
-        sweep.close()
-        sys.argv = saved
+        sys.argv = argv
         os.environ.pop("HYDRA_FULL_ERROR") if full is None else os.environ.__setitem__("HYDRA_FULL_ERROR", full)
-    if failures:
-        sys.exit(2)
 
 
 @contextlib.contextmanager
@@ -136,7 +166,9 @@ def _interruptible() -> Iterator[list[str]]:
         except (KeyboardInterrupt, SystemExit) as error:
             if not interrupts.is_interrupt(error):
                 raise
-            if os.environ.get("LOCAL_RANK", "0") == "0":  # one process of a training speaks for all
+            from raccoon import runs
+
+            if runs.is_first_rank():  # one process of a training speaks for all
                 folder = "".join(f": {name} keeps what is done; the same command continues it" for name in kept[-1:])
                 print(f"interrupted{folder}", file=sys.stderr)
             sys.exit(interrupts.exit_status())
@@ -151,10 +183,8 @@ def _tell(error: BaseException, where: str = "") -> None:
     if isinstance(error, OverrideParseException):
         reason = str(error.message).splitlines()[0]
         key, _, value = error.override.partition("=")
-        print(
-            f"error: {error.override}: {reason}; a value with = or : in it goes in two kinds of quotes: \"{key}='{value}'\"",
-            file=sys.stderr,
-        )
+        told = f"{error.override}: {reason}; a value with = or : in it goes in two kinds of quotes: \"{key}='{value}'\""
+        print(f"error: {told}", file=sys.stderr)
         return
     taken_out = re.match(r"Error resolving interpolation '\$\{debug\}_\$\{(\w+)\}'", str(error))
     if taken_out:
