@@ -191,7 +191,7 @@ def test_hostile_targets_of_a_command_line_are_refused(tmp_path: Path) -> None:
 def test_functions_are_built_only_where_an_option_names_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("raccoon.plugins.option_targets", lambda: frozenset({f"{__name__}.factory", f"{__name__}.Path.cwd"}))
     assert build(target("factory"), "top", Record) == Record(1)
-    with pytest.raises(RaccoonError, match="belongs to pathlib"):
+    with pytest.raises(RaccoonError, match="belongs to 'pathlib'"):
         build(target("Path.cwd"))
 
 
