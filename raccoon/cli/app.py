@@ -121,10 +121,7 @@ class _Program:
         before.check(self.kind, plain(cfg))
         with runs.open_run(cfg, self.kind) as run:
             self.kept.append(str(run.dir if (jobs := sweep.current()) is None else jobs.sweep.dir))
-            if run.reported:
-                print(f"report: {run.dir / 'report.md'}")
-            else:
-                self.job(run.config, run)
+            print(f"report: {run.dir / 'report.md'}") if run.reported else self.job(run.config, run)
 
     def _refuse(self, error: Exception) -> None:
         """Say what Hydra, or the end of a sweep, could not do."""
@@ -143,7 +140,7 @@ class _Program:
 def _hydra_sees(arguments: list[str]) -> Iterator[None]:
     """Within: Hydra reads ``arguments``, and passes its errors on instead of printing them in its own ways."""
     argv, full = sys.argv, os.environ.get("HYDRA_FULL_ERROR")
-    sys.argv, os.environ["HYDRA_FULL_ERROR"] = [argv[0], *arguments], "1"
+    sys.argv, os.environ["HYDRA_FULL_ERROR"] = [sys.argv[0], *arguments], "1"
     try:
         yield
     finally:

@@ -53,7 +53,7 @@ def nested(probs5: NDArray[np.floating], slack: float) -> NDArray[np.bool_]:
     """
     win, win_g, win_bg, lose_g, lose_bg = five = np.asarray(probs5, np.float64).T
     gaps = np.stack([*five, *(1 - five), win - win_g, win_g - win_bg, 1 - win - lose_g, lose_g - lose_bg])
-    return (gaps >= -slack).all(axis=0)
+    return np.asarray((gaps >= -slack).all(axis=0))
 
 
 @njit(cache=True, nogil=True)
