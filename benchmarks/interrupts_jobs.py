@@ -45,7 +45,7 @@ _ALL = (
     _job(
         "relabelling", "generate", "data=relabel data.source.folder=../../inputs/set engine@data.source.teacher=gnubg0 executor.workers=0"
     ),
-    _job("training: distill", "train", f"{_TRAIN} trainer.max_epochs=3 callbacks=default callbacks.pr.every=3 final.vr_arena=null"),
+    _job("training: distill", "train", f"{_TRAIN} trainer.max_epochs=3"),
     _job("training: td", "train", f"{_TRAIN} trainer=td data=selfplay trainer.max_epochs=2"),
     _job("training: alphazero", "train", f"{_TRAIN} trainer=alphazero data=selfplay_mcts trainer.max_epochs=2 final.vr_arena=null"),
     _job("training: policy", "train", f"{_TRAIN} trainer=policy data=policy trainer.max_epochs=2"),
