@@ -44,8 +44,7 @@ __all__ = [
 ]
 
 _TEMPORARY = re.compile(r"\..+\.(?P<pid>[0-9]{1,10})@(?P<host>[A-Za-z0-9-]*)\.tmp")
-_written: set[str] = set()
-"""Names of the temporary files that this process is writing."""
+_written: set[str] = set()  # names of the temporary files that this process is writing
 
 
 @contextlib.contextmanager
@@ -64,13 +63,11 @@ def atomic(path: Path | str) -> Iterator[IO[bytes]]:
             handle.flush()
             os.fsync(handle.fileno())
         os.replace(temporary, path)
-    except OSError as error:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
-        raise RaccoonError(f"{path}: cannot be written ({error.strerror or error}); free some space or name another folder") from error
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise RaccoonError(f"{path}: cannot be written ({error.strerror or error}); free some space or name another folder") from error
         raise
     finally:
         _written.discard(temporary.name)
@@ -98,10 +95,8 @@ def _alive_other(pid: int) -> bool:
         return False
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # somebody else's
-        return True
+    except OSError as error:  # another user's process may not be asked, but lives
+        return not isinstance(error, ProcessLookupError)
     return True
 
 
@@ -156,7 +151,7 @@ def read_regular(path: Path | str, most: int = 1 << 30) -> bytes:
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK)  # opening a pipe waits for its writer else
+    return os.open(path, flags | os.O_NONBLOCK)  # otherwise opening a pipe would wait for its writer
 
 
 def file_digest(path: Path | str) -> str:

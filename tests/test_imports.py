@@ -21,7 +21,7 @@ LAYERS = [
     ["search", "cube"],
     ["play"],
     ["data", "train", "eval"],
-    ["dashboard", "protocol"],
+    ["dashboard"],
     ["cli"],
     ["testing"],
 ]
