@@ -120,7 +120,7 @@ def discarding(folder: Path, names: Sequence[str]) -> Iterator[None]:
 
 
 def discard(folder: Path, names: Sequence[str]) -> None:
-    """Remove the folder of a command that was refused, if it holds at most the files ``names``; so are folders that it leaves empty."""
+    """Remove the folder of a refused command if it holds at most the files ``names``, and the folders above that this leaves empty."""
     inside = set(os.listdir(folder)) if folder.is_dir() else set()
     if not inside <= {*names, locks.NAME}:
         return

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from types import FrameType
 
-__all__ = ["exit_status", "heard", "hold", "is_interrupt", "last_words", "listen", "pending", "release"]
+__all__ = ["SIGNALS", "exit_status", "heard", "hold", "is_interrupt", "last_words", "listen", "pending", "release"]
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _ECHO_S = 1.0  # programs such as timeout send a signal to a process and then to its group: that is one interrupt
