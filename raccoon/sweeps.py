@@ -75,11 +75,11 @@ def read_jobs(folder: Path) -> list[Job]:
 
 
 def told(jobs: Sequence[Job]) -> str:
-    """``2 of 6 jobs are not done: 3 (seed=4) running, 5 (seed=6) failed: trainer.lr=0: give more``; empty when all are."""
+    """``2 of 6 jobs are not done: job 3 (seed=4) running, job 5 (seed=6) failed: trainer.lr=0: give more``; empty when all are."""
     settings = apart(jobs)
     open_jobs = [job for job in jobs if job.state != "done"]
     each = [
-        f"{job.number} ({' '.join(settings[job.number])}) {job.state}" + (f": {job.reason.splitlines()[0]}" if job.reason else "")
+        f"job {job.number} ({' '.join(settings[job.number])}) {job.state}" + (f": {job.reason.splitlines()[0]}" if job.reason else "")
         for job in open_jobs[:_MOST_TOLD]
     ]
     if len(open_jobs) > _MOST_TOLD:

@@ -64,7 +64,7 @@ def test_an_xgid_without_quotes_is_told_how(tmp_path: Path) -> None:
 def test_a_page(capsys: pytest.CaptureFixture[str]) -> None:
     ask(f"position='{XGID}'", "top=3")
     page = capsys.readouterr().out
-    assert page.startswith(f"4HPkASjg2+ABMA, to play 6-1 (net gnubg0, search 0-ply)\n{XGID}\n\nO: ")
+    assert page.startswith(f"4HPkASjg2+ABMA, to play 6-1 (engine gnubg0, search 0-ply above it)\n{XGID}\n\nO: ")
     *table, legend, cost, cube = page.splitlines()[-7:]
     assert [row.split()[0] for row in table] == ["ply", "1", "2", "3"]
     assert legend == "chances are cumulative: wins count gammons and backgammons, gammons count backgammons"
@@ -77,9 +77,9 @@ def test_a_page(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_heading_names_ply_and_net(capsys: pytest.CaptureFixture[str]) -> None:
     for player, search, told in [
-        ("gnubg0", "search=expectimax search.ply=2", "(net gnubg0, search 2-ply: 2ply-value8w0.16)"),
-        ("random", "search=static", "(net random0, search 0-ply)"),
-        ("random", "search=mcts search.simulations=3", "(net random0, search mcts3)"),
+        ("gnubg0", "search=expectimax search.ply=2", "(engine gnubg0, search 2-ply: 2ply-value8w0.16 above it)"),
+        ("random", "search=static", "(engine random0, search 0-ply above it)"),
+        ("random", "search=mcts search.simulations=3", "(engine random0, search mcts3 above it)"),
     ]:
         ask("position=AQAAiAAAAAAAAA", "dice=11", "diagram=false", *search.split(), player=player)
         assert capsys.readouterr().out.splitlines()[0].endswith(told)
@@ -100,9 +100,10 @@ def test_a_page_at_a_score(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_page_says_what_is_ignored_and_why_chances_lack(capsys: pytest.CaptureFixture[str]) -> None:
     ask(f"position='{XGID}'", "diagram=false", "search=mcts", "search.simulations=3")
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-3] == "the cube and the score are ignored (mcts3 with gnubg0 is cubeless): equities are cubeless money points"
-    assert lines[-2] == "no chances: a tree of MCTS averages equities, not outcomes"
-    assert {row.split()[-1] for row in lines[3:-3]} == {"-"}
+    assert lines[-4] == "the cube and the score are ignored (mcts3 with gnubg0 is cubeless): equities are cubeless money points"
+    assert lines[-3] == "no chances: a tree of MCTS averages equities, not outcomes"
+    assert lines[-2].startswith("rank 1 is the play that the tree chose by its visits")
+    assert {row.split()[-1] for row in lines[3:-4]} == {"-"}
 
 
 def test_a_page_says_what_a_play_costs(capsys: pytest.CaptureFixture[str]) -> None:
@@ -113,6 +114,8 @@ def test_a_page_says_what_a_play_costs(capsys: pytest.CaptureFixture[str]) -> No
     assert int(rank) > 3
     cost = -float(lines[5].split()[5])
     assert lines[6] == f"24/23 6/4 costs {cost:.4f}; rank {rank}"
+    ask(START, "dice=31", "move='8/5 6/5'", "top=2", "diagram=false")
+    assert "8/5 6/5 costs 0.0000; rank 1" in capsys.readouterr().out.splitlines()
 
 
 def test_a_dash_where_no_chances_are_known(capsys: pytest.CaptureFixture[str]) -> None:
@@ -191,6 +194,7 @@ def test_a_file_of_other_records_is_kept(tmp_path: Path) -> None:
         ((START, "cubeful=3"), "cubeful=3"),
         ((START, "out=records.json"), "name it records.jsonl"),
         ((START, "move='24/21 6/5'"), "needs the dice"),
+        ((START, "move=24/20", "dice=21"), "turn '24/20' with 2-1: not a legal play from 4HPwATDgc/ABMA"),
         *(((START, f"~{key}"), f"{key}: not in the config, but needed; leave out ~{key}") for key in ("top", "json", "diagram", "resume")),
         (("file=nowhere.txt",), "file=nowhere.txt: cannot be read"),
         ((START, "search=expectimax", "search.ply=9"), "search.ply=9"),

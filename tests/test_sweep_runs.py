@@ -72,7 +72,7 @@ def test_the_same_command_continues_the_sweep_and_runs_only_what_is_not_done(job
     (sweep,) = sweeps()
     assert stopped.stderr.strip() == f"interrupted: {sweep} keeps what is done; the same command continues it"
     assert [job.state for job in read_jobs(sweep)] == ["done", "interrupted", "missing"]
-    assert told(read_jobs(sweep)) == "2 of 3 jobs are not done: 1 (seed=3) interrupted, 2 (seed=4) missing"
+    assert told(read_jobs(sweep)) == "2 of 3 jobs are not done: job 1 (seed=3) interrupted, job 2 (seed=4) missing"
     jobs.act.clear()
     before = (sweep / "0" / "report.json").stat().st_mtime_ns
     again = jobs("-m", "seed=1,3,4", "executor.workers=0")
@@ -119,8 +119,8 @@ def test_jobs_that_fail_lose_no_others_and_are_named_at_the_end(jobs: Jobs) -> N
         "seed=-4  failed: seed=-4: give a whole number from 0 to 2**63 - 1",
         "seed=5  done, pr 6 [1, 9]",
     ]
-    assert lines[-3].startswith("3 of 5 jobs are not done: 0 (seed=1) failed: seed=1: refused, 2 (seed=3) failed: ")
-    assert "3 (seed=-4) failed: seed=-4: give a whole number" in lines[-3]
+    assert lines[-3].startswith("3 of 5 jobs are not done: job 0 (seed=1) failed: seed=1: refused, job 2 (seed=3) failed: ")
+    assert "job 3 (seed=-4) failed: seed=-4: give a whole number" in lines[-3]
     assert lines[-2] == f"compare: python -m raccoon.cli.collect {sweep}"
     assert lines[6].startswith("┏")
     assert "a table of many lines" not in done.stdout
@@ -212,14 +212,14 @@ def test_collect_and_dashboard_name_what_is_missing(jobs: Jobs) -> None:
     jobs("-m", "seed=1,2,3,-1,4,5")
     (sweep,) = sweeps()
     note = collect(sweep).notes[0]
-    assert note.startswith("Not all jobs are in: 4 of 6 jobs are not done: 2 (seed=3) failed: seed=3: refused, 3 (seed=-1) failed: ")
-    assert note.endswith("4 (seed=4) interrupted, 5 (seed=5) missing. What is said of the others may change.")
+    assert note.startswith("Not all jobs are in: 4 of 6 jobs are not done: job 2 (seed=3) failed: seed=3: refused, job 3 (seed=-1) failed: ")
+    assert note.endswith("job 4 (seed=4) interrupted, job 5 (seed=5) missing. What is said of the others may change.")
     assert [record.state for record in read_runs([sweep])] == ["done", "done", "failed", "interrupted", "failed", "missing"]
     said = dashboard_cli.run([str(sweep), "--no-images"])
     assert f"{sweep.name}/5 (missing)" in said
     for name in ("report.json", "status.json"):
         (sweep / "1" / name).unlink()
-    with pytest.raises(RaccoonError, match=r"holds 1 finished runs .* \(5 of 6 jobs are not done: 1 \(seed=2\) missing, 2"):
+    with pytest.raises(RaccoonError, match=r"holds 1 finished runs .* \(5 of 6 jobs are not done: job 1 \(seed=2\) missing, job 2"):
         collect(sweep)
 
 

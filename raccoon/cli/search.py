@@ -106,11 +106,12 @@ def _write(config: dict[str, Any], entries: list[Question | _Refused], player: A
 def _show(entries: list[Question | _Refused], records: Iterator[dict[str, Any]], player: Any, diagram: bool) -> None:
     from raccoon.cli.search_page import page
 
-    net = getattr(player, "checkpoint", None) or player.engine.name
+    net = getattr(player, "checkpoint", None)
+    source = f"engine {player.engine.name}" if net is None else f"net {net}"
     shown = 0
     for entry, record in zip(entries, records, strict=True):
         if not isinstance(entry, _Refused):  # told of already
-            print(("\n" if shown else "") + page(entry.position.board, record, net, diagram))
+            print(("\n" if shown else "") + page(entry.position.board, record, source, diagram))
             shown += 1
 
 

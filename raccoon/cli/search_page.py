@@ -16,10 +16,12 @@ _CUBE_LINES = (("no double", "no_double"), ("double, take", "double_take"), ("do
 _OWNERS = {"centered": "centred", "player": "owned by the side on roll", "opponent": "owned by the other side"}
 
 
-def page(board: np.ndarray, record: dict[str, Any], net: str, diagram: bool) -> str:
-    """The text of one record of ``raccoon.search.analysis.analyse``; ``board int8[2, 25]``, ``net``: what the engine is called."""
+def page(board: np.ndarray, record: dict[str, Any], source: str, diagram: bool) -> str:
+    """The text of one record of ``raccoon.search.analysis.analyse``; ``board int8[2, 25]``, ``source``: what evaluates, as in
+    ``net default`` or ``engine gnubg2``."""
     dice = "before the roll" if record["dice"] is None else "to play {}-{}".format(*sorted(record["dice"], reverse=True))
-    lines = [f"{record['position']}, {dice} (net {net}, search {_depth(record)})", record["xgid"]]
+    above = "" if source.startswith("net ") else " above it"  # an engine can look ahead on its own
+    lines = [f"{record['position']}, {dice} ({source}, search {_depth(record)}{above})", record["xgid"]]
     if diagram:
         lines += ["", draw(board), ""]
     rows = record.get("candidates") or [record | {"rank": 1, "move": "", "difference": 0.0}]

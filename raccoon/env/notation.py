@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from raccoon.checks import quoted
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.env.board import as_array, as_board, swap
+from raccoon.env.codec import position_id
 from raccoon.env.movegen import afterstates, check_dice, step, undo
 
 __all__ = ["CANNOT_MOVE", "format_turn", "parse_turn"]
@@ -176,7 +177,7 @@ def parse_turn(board: ArrayLike, dice: ArrayLike, text: str) -> Boards:
     wanted = before[1].astype(int) + np.array(said.change[1:])
     matching = [child for child in children if np.array_equal(child[0], wanted)]
     if not matching:
-        raise RaccoonError(f"{where}: not a legal play from slot 0 {before[0].tolist()}, slot 1 {before[1].tolist()}")
+        raise RaccoonError(f"{where}: not a legal play from {position_id(before)}")
     hits = [_hits(before, child) for child in matching]
     blots = frozenset(24 - int(i) for i in np.flatnonzero(before[0, :24] == 1))
     exact = [i for i, hit in enumerate(hits) if hit == said.starred | (said.visited & blots)]

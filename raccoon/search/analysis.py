@@ -80,6 +80,8 @@ def _notes(question: Question, engine: Engine, search: Any, used: CubeModel | No
         notes.append(f"the cube and the score are ignored ({reason}): equities are cubeless money points")
     if isinstance(search, MCTS):
         notes.append("no chances: a tree of MCTS averages equities, not outcomes")
+        if question.position.dice is not None:
+            notes.append("rank 1 is the play that the tree chose by its visits; equities of plays with few visits are rough")
     elif not engine.has_probs:
         notes.append(f"no chances: {engine.name} knows equities only")
     return notes

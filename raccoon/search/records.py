@@ -117,4 +117,4 @@ def plays_record(turns: Turns, moves: list[str], found: Found, unit: Unit, move:
 def _cost(candidates: list[dict[str, Any]], move: str) -> dict[str, Any]:
     row = next(row for row in candidates if row["move"] == move)
     mwc_cost = None if row["mwc"] is None else candidates[0]["mwc"] - row["mwc"]
-    return {"rank": row["rank"], "cost": -row["difference"], "mwc_cost": mwc_cost}
+    return {"rank": row["rank"], "cost": 0.0 - row["difference"], "mwc_cost": mwc_cost}
