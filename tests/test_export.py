@@ -66,3 +66,9 @@ def test_a_suffix_that_is_not_what_is_written_is_refused(program: Any, words: li
     with pytest.raises(RaccoonError, match=rf"what is written there is a .*; name it .*/{right}$"):
         program.run([word.format(tmp_path) for word in words])
     assert list(tmp_path.iterdir()) == []
+
+
+def test_help_is_plain_text(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.argv", ["export", "--help"])
+    export.main()
+    assert capsys.readouterr().out.startswith("usage: python -m raccoon.cli.export IN OUT: a checkpoint")

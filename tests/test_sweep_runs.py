@@ -212,7 +212,9 @@ def test_collect_and_dashboard_name_what_is_missing(jobs: Jobs) -> None:
     jobs("-m", "seed=1,2,3,-1,4,5")
     (sweep,) = sweeps()
     note = collect(sweep).notes[0]
-    assert note.startswith("Not all jobs are in: 4 of 6 jobs are not done: job 2 (seed=3) failed: seed=3: refused, job 3 (seed=-1) failed: ")
+    assert note.startswith(
+        "Not all jobs are in: 4 of 6 jobs are not done: job 2 (seed=3) failed: seed=3: refused, job 3 (seed=-1) failed: "
+    )
     assert note.endswith("job 4 (seed=4) interrupted, job 5 (seed=5) missing. What is said of the others may change.")
     assert [record.state for record in read_runs([sweep])] == ["done", "done", "failed", "interrupted", "failed", "missing"]
     said = dashboard_cli.run([str(sweep), "--no-images"])

@@ -32,8 +32,7 @@ _NEAR = 3
 def advice(kind: str, arguments: Sequence[str]) -> str | None:
     """One line about the first override in ``arguments`` that the command line ``kind`` cannot use, and what to write instead.
 
-    None where none is found. To be asked once Hydra has refused them; a config is composed with those that fit, once or for each
-    option of a group.
+    None where none is found. To be asked once Hydra has refused them: configs are composed.
     """
     if not _OWN_CONFIG.isdisjoint(arguments):
         return None
@@ -50,7 +49,7 @@ def advice(kind: str, arguments: Sequence[str]) -> str | None:
     sweeps = not _MULTIRUN.isdisjoint(arguments)
     checks: list[Callable[[Override], str | None]] = [
         lambda each: None if sweeps else _several(kind, each, groups),
-        lambda each: _group(kind, each, groups),
+        lambda each: _group(kind, each, groups, read),
         lambda each: _option(each, groups),
         _slash,
     ]
@@ -118,7 +117,7 @@ def _several(kind: str, override: Override, groups: dict[str, Any]) -> str | Non
     return one_each if override.key_or_group in groups else f"{one_each}; a list goes in brackets: {as_list}"
 
 
-def _group(kind: str, override: Override, groups: dict[str, Any]) -> str | None:
+def _group(kind: str, override: Override, groups: dict[str, Any], overrides: list[Override]) -> str | None:
     """About a key at the top that the program has not."""
     from raccoon.cli.app import READ
 
@@ -133,6 +132,7 @@ def _group(kind: str, override: Override, groups: dict[str, Any]) -> str | None:
     if owners:
         return f"{key}: {program} has no {top}; {' and '.join(owners)} has"
     near = _near(top, [*known, *(group for group in groups if "/" not in group)])
+    near = near or _near_keys(key, _composed(kind, _chosen(overrides, groups)))
     return f"{key}: {program} has no {top}{_meant(near)}" + ("" if near else "; --help lists what it has")
 
 
@@ -165,17 +165,16 @@ def _slash(override: Override) -> str | None:
 
 def _keys(kind: str, overrides: list[Override], groups: dict[str, Any]) -> str | None:
     """About a key, or a group inside another, that the composed config has not: those that are near, and who has it."""
-    choices = [each for each in overrides if each.key_or_group in groups and not each.is_delete()]
-    taken = [f"{each.get_key_element()}={_first(each)}" if each.is_sweep_override() else str(each.input_line) for each in choices]
-    tops = [text for text, each in zip(taken, choices, strict=True) if "/" not in each.key_or_group and each.package is None]
-    own = _composed(kind, taken) or _composed(kind, tops)
+    options = {each.key_or_group: _first(each) for each in overrides if not each.is_delete()}
+    tops = _chosen(overrides, groups)
+    own = _composed(kind, _chosen(overrides, groups, inner=True)) or _composed(kind, tops)
     for override in overrides:
         name = override.key_or_group
         key, top = name.replace("/", "."), re.split(r"[./]", name)[0]
         known = override.is_add() or override.package is not None or top in ("hydra", name)
         if known or key in own or not own:
             continue
-        chosen = next((_first(each) for each in reversed(choices) if each.key_or_group == top), defaults(kind).get(top))
+        chosen = options.get(top, defaults(kind).get(top))
         inside = [other for other in own if other.startswith(f"{top}.")]
         told = f"{name}: {f'{top}={chosen} has' if chosen else 'there is'} no such {'group' if name in groups else 'key'}"
         near = _near_keys(key, inside)
@@ -186,6 +185,13 @@ def _keys(kind: str, overrides: list[Override], groups: dict[str, Any]) -> str |
             f"{told}; with it: {', '.join(having)}" if having else f"{told}; {_listed(other.removeprefix(f'{top}.') for other in inside)}"
         )
     return None
+
+
+def _chosen(overrides: list[Override], groups: dict[str, Any], inner: bool = False) -> list[str]:
+    """The options of groups that are chosen (the first of a sweep); without ``inner`` only those of groups at the top."""
+    choices = [each for each in overrides if each.key_or_group in groups and not each.is_delete()]
+    found = [each for each in choices if inner or ("/" not in each.key_or_group and each.package is None)]
+    return [f"{each.get_key_element()}={_first(each)}" if each.is_sweep_override() else str(each.input_line) for each in found]
 
 
 def _composed(kind: str, overrides: list[str]) -> list[str]:
@@ -231,10 +237,8 @@ def _near_keys(key: str, known: list[str]) -> list[str]:
     """Keys that end like ``key``, else those whose last part is near its own."""
     leaf = key.split(".")[-1]
     same = [other for other in known if other.split(".")[-1] == leaf]
-    return (
-        same[:_NEAR]
-        or [other for near in _near(leaf, (each.split(".")[-1] for each in known)) for other in known if other.endswith(f".{near}")][:_NEAR]
-    )
+    near = [] if same else _near(leaf, (each.split(".")[-1] for each in known))
+    return (same or [other for name in near for other in known if other.endswith(f".{name}")])[:_NEAR]
 
 
 def _meant(near: list[str]) -> str:

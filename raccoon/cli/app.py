@@ -196,10 +196,15 @@ def plain_main(run: Callable[[list[str]], str]) -> None:
 
     try:
         with _interruptible():
-            print(run(sys.argv[1:]))
+            print(_unmarked(run(sys.argv[1:])))
     except RaccoonError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {_unmarked(str(error))}", file=sys.stderr)
         sys.exit(2)
+
+
+def _unmarked(text: str) -> str:
+    """Without the marks around code of a docstring that is shown as help."""
+    return text.replace("``", "")
 
 
 def _expected(error: BaseException) -> bool:

@@ -27,7 +27,8 @@ def _job(config: dict[str, Any], run: Run) -> None:
     start = time.monotonic()
     folder = config["folder"]
     store: PositionStore = fill(source.plan(), folder, executor) if folder else prepare(source, config["paths"]["data_dir"], executor)
-    print(f"set: {store.folder} ({len(store)} rows, {len(store.indices)} shards, {time.monotonic() - start:.0f} s)")
+    shards = "1 shard" if len(store.indices) == 1 else f"{len(store.indices):,} shards"
+    print(f"set: {store.folder} ({len(store):,} rows, {shards}, {time.monotonic() - start:.0f} s)")
 
 
 def main() -> None:
