@@ -236,11 +236,12 @@ def _config_text(cfg: DictConfig, kind: str) -> str:
 
 @contextlib.contextmanager
 def _logging_to(path: Path) -> Iterator[logging.Handler]:
-    handler = logging.FileHandler(path, encoding="utf-8")
+    handler = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace", delay=True)  # status.json comes first
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.getLogger().addHandler(handler)
     try:
         yield handler
     finally:
         logging.getLogger().removeHandler(handler)
-        handler.close()
+        with contextlib.suppress(OSError):  # lines that a full disk has not taken
+            handler.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import os
@@ -17,6 +18,7 @@ import pytest
 from omegaconf import DictConfig, OmegaConf
 
 from raccoon import files, locks, runs
+from raccoon.cli import output
 from raccoon.contracts import RaccoonError
 from raccoon.runs import Run, open_run
 
@@ -305,3 +307,27 @@ def test_a_run_that_was_killed_after_its_report_is_done_and_not_run_again() -> N
         assert status(folder)["state"] == "done"
     runs._launches.clear()
     assert not complete(config()).reported
+
+
+def test_a_disk_that_is_full_at_the_start_leaves_nothing_in_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", full)
+        with pytest.raises(RaccoonError, match=r"mine/status\.json: cannot be written"), open_run(at("mine"), "train"):
+            pass
+    with open_run(at("mine"), "train") as run:
+        assert not run.resumed
+    assert status(Path("mine"))["state"] == "done"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_a_log_that_a_full_disk_does_not_take_ends_no_run(capfd: pytest.CaptureFixture[str]) -> None:
+    with output.guarded(keeps=True), open_run(at("mine"), "train"):
+        (handler,) = [handler for handler in logging.getLogger().handlers if getattr(handler, "baseFilename", "").endswith("run.log")]
+        handler.close()
+        handler.baseFilename = "/dev/full"  # type: ignore[attr-defined]
+        logging.getLogger().warning("lost")
+    assert status(Path("mine"))["state"] == "done"
+    assert capfd.readouterr().err == ""

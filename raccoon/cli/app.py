@@ -12,12 +12,14 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from raccoon.cli import output
+
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
 __all__ = ["READ", "compose", "main", "plain_main", "section"]
 
-_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
 _MISSING = "{0}: not in the config, but needed; leave out ~{0}"
 _ANY = frozenset({"seed", "resume", "paths", "executor"})
 READ = {
@@ -37,14 +39,14 @@ def main(kind: str, job: Job, arguments: list[str] | None = None, run_folder: bo
     ``arguments`` default to the command line's.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
-    if "--help" in arguments or "-h" in arguments:
-        from raccoon.cli.help import text
-
-        print(text(kind))
-        return
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch: two idle threads must not spin against each other
-    with _interruptible() as kept:
-        _Program(kind, job, arguments, run_folder, kept).run()
+    with _interruptible() as kept, output.guarded(keeps=run_folder):
+        if "--help" in arguments or "-h" in arguments:
+            from raccoon.cli.help import text
+
+            print(text(kind))
+        else:
+            _Program(kind, job, arguments, run_folder, kept).run()
 
 
 class _Program:
@@ -183,6 +185,10 @@ def _tell(error: BaseException, where: str = "") -> None:
         told = f"{error.override}: {reason}; a value with = or : in it goes in two kinds of quotes: \"{key}='{value}'\""
         print(f"error: {told}", file=sys.stderr)
         return
+    if isinstance(error, OSError):
+        error = RaccoonError(
+            f"{error.filename or 'a file of the run'}: cannot be written ({error.strerror}); free some space or name another folder"
+        )
     taken_out = re.match(r"Error resolving interpolation '\$\{debug\}_\$\{(\w+)\}'", str(error))
     if taken_out:
         error, where = RaccoonError(_MISSING.format(taken_out[1])), ""
@@ -195,7 +201,7 @@ def plain_main(run: Callable[[list[str]], str]) -> None:
     from raccoon.contracts import RaccoonError
 
     try:
-        with _interruptible():
+        with _interruptible(), output.guarded(keeps=False):
             print(_unmarked(run(sys.argv[1:])))
     except RaccoonError as error:
         print(f"error: {_unmarked(str(error))}", file=sys.stderr)

@@ -49,12 +49,19 @@ def kept(path: Path, mark: str, asked: Sequence[Mapping[str, Any]], resume: bool
 
 def append(path: Path, mark: str, records: Iterable[Mapping[str, Any]]) -> Iterator[None]:
     """Write the records at the end of ``path`` as they come, each on the disk before the next is asked for."""
-    with open(path, "ab") as handle:
+    try:
+        handle = open(path, "ab", buffering=0)  # noqa: SIM115
+    except OSError as error:
+        raise _full(path, error) from error
+    with handle:
         for record in records:
             try:
                 handle.write((json.dumps({_MARK: mark, **record}) + "\n").encode())
-                handle.flush()
                 os.fsync(handle.fileno())
             except OSError as error:
-                raise RaccoonError(f"out={path}: cannot be written ({error.strerror or error}); free some space") from error
+                raise _full(path, error) from error
             yield
+
+
+def _full(path: Path, error: OSError) -> RaccoonError:
+    return RaccoonError(f"out={path}: cannot be written ({error.strerror or error}); free some space, and the same command goes on there")

@@ -7,11 +7,11 @@ changes nothing; beavers do not either, because nobody doubles who would be beav
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from raccoon.engine.bearoff_tables import count, positions, results
 from raccoon.env.movegen import ROLL_PROBS
+from raccoon.kernels import kernel
 from raccoon.progress import track
 
 __all__ = ["COLUMNS", "WITHOUT_GAMMONS", "cubeful", "members"]
@@ -23,7 +23,7 @@ WITHOUT_GAMMONS = 14
 _CUBELESS, _OWNED, _CENTRED, _THEIRS = range(len(COLUMNS))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _level(
     both: int,
     by_pips: NDArray[np.int64],

@@ -9,10 +9,10 @@ from __future__ import annotations
 from math import comb
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from raccoon.env.movegen import ROLL_PROBS
+from raccoon.kernels import kernel
 
 __all__ = ["MAX_ROLLS", "count", "one_sided", "positions", "rank", "results", "two_sided"]
 
@@ -26,7 +26,7 @@ def count(checkers: int) -> int:
     return comb(checkers + 6, 6)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _rank(side: NDArray[np.int8]) -> int:
     left = 0
     for n in side:
@@ -40,7 +40,7 @@ def _rank(side: NDArray[np.int8]) -> int:
     return number
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _ranks(sides: NDArray[np.int8], out: NDArray[np.int64]) -> None:
     for row in range(len(sides)):
         out[row] = _rank(sides[row])
@@ -53,7 +53,7 @@ def rank(sides: NDArray[np.int8]) -> NDArray[np.int64]:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill_positions(checkers: int, out: NDArray[np.int8]) -> None:
     row = 0
     for total in range(checkers + 1):
@@ -74,7 +74,7 @@ def positions(checkers: int) -> NDArray[np.int8]:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _results(side: NDArray[np.int8], first: int, second: int, out: NDArray[np.int64]) -> int:
     """Numbers of the distinct positions after the roll, written into ``out`` in the order found; how many.
 
@@ -123,7 +123,7 @@ def _results(side: NDArray[np.int8], first: int, second: int, out: NDArray[np.in
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _all_results(sides: NDArray[np.int8], out: NDArray[np.int32], offsets: NDArray[np.int64]) -> int:
     """Results of each position and roll in CSR form; how many there are, of which ``out`` takes the first."""
     buffer = np.empty(128, np.int64)
@@ -153,7 +153,7 @@ def results(sides: NDArray[np.int8]) -> tuple[NDArray[np.int32], NDArray[np.int6
     return out[:total], offsets
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _roll_counts(order: NDArray[np.int64], found: NDArray[np.int32], offsets: NDArray[np.int64], table: NDArray[np.float64]) -> None:
     mean = np.zeros(len(table))
     table[0, 0] = 1.0
@@ -179,7 +179,7 @@ def one_sided(checkers: int = 15) -> NDArray[np.float32]:
     return table.astype(np.float32)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _wins(
     by_pips: NDArray[np.int64], starts: NDArray[np.int64], found: NDArray[np.int32], offsets: NDArray[np.int64], win: NDArray[np.float32]
 ) -> None:

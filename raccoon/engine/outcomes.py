@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from raccoon.kernels import kernel
 
 __all__ = ["FLIPPED", "exact_probs6", "five_from_six", "nested", "points_from_five", "six_from_five"]
 
@@ -56,7 +57,7 @@ def nested(probs5: NDArray[np.floating], slack: float) -> NDArray[np.bool_]:
     return np.asarray((gaps >= -slack).all(axis=0))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _exclusive(five: NDArray[np.float64], six: NDArray[np.float64]) -> None:
     for row in range(len(five)):
         win, gammon, backgammon, lost_gammon, lost_backgammon = five[row]

@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from raccoon.contracts import Boards, RaccoonError
+from raccoon.kernels import kernel
 
 __all__ = ["START", "as_array", "as_board", "as_boards", "check", "is_race", "pips", "swap", "terminal_points", "unfinished", "validate"]
 
@@ -36,7 +36,7 @@ _FAULTS = (
 )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _first_fault(boards: NDArray[np.int8]) -> tuple[int, int]:
     """Row and fault number (index into ``_FAULTS``) of the first bad board; (-1, 0) when all are fine."""
     for row in range(boards.shape[0]):
@@ -55,7 +55,7 @@ def _first_fault(boards: NDArray[np.int8]) -> tuple[int, int]:
     return -1, 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _pips(boards: NDArray[np.int8], out: NDArray[np.int32]) -> None:
     for row in range(boards.shape[0]):
         for slot in range(2):
@@ -65,7 +65,7 @@ def _pips(boards: NDArray[np.int8], out: NDArray[np.int32]) -> None:
             out[row, slot] = total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _races(boards: NDArray[np.int8], out: NDArray[np.bool_]) -> None:
     for row in range(boards.shape[0]):
         rear0, rear1 = 24, 24
@@ -77,7 +77,7 @@ def _races(boards: NDArray[np.int8], out: NDArray[np.bool_]) -> None:
         out[row] = rear0 < 0 or rear1 < 0 or rear0 + rear1 < 23
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _terminal(boards: NDArray[np.int8], out: NDArray[np.int8]) -> None:
     for row in range(boards.shape[0]):
         left0, left1 = 0, 0

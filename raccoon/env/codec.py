@@ -11,13 +11,13 @@ import base64
 import binascii
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from raccoon.checks import quoted
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.env.board import as_array, as_board, as_boards, check
 from raccoon.env.xgid import Position, from_xgid, to_xgid
+from raccoon.kernels import kernel
 
 __all__ = [
     "Position",
@@ -45,7 +45,7 @@ _FAULTS = (
 )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def side_bits(side: NDArray[np.int8]) -> tuple[np.uint64, np.uint64]:
     """The key bits of one side's 25 numbers, from the low bit on, and how many there are (25 + its checkers)."""
     bits, used = np.uint64(0), np.uint64(0)
@@ -56,7 +56,7 @@ def side_bits(side: NDArray[np.int8]) -> tuple[np.uint64, np.uint64]:
     return bits, used
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def key_words(board: NDArray[np.int8]) -> tuple[np.uint64, np.uint64]:
     """Bits 0..63 and 64..79 of the key of one valid ``int8[2, 25]`` board."""
     first, length = side_bits(board[0])
@@ -64,7 +64,7 @@ def key_words(board: NDArray[np.int8]) -> tuple[np.uint64, np.uint64]:
     return first | (second << length), second >> (np.uint64(64) - length)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _write_keys(boards: NDArray[np.int8], out: NDArray[np.uint8]) -> None:
     for row in range(boards.shape[0]):
         low, high = key_words(boards[row])
@@ -74,13 +74,13 @@ def _write_keys(boards: NDArray[np.int8], out: NDArray[np.uint8]) -> None:
         out[row, 9] = np.uint8((high >> np.uint64(8)) & np.uint64(255))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _write_words(boards: NDArray[np.int8], out: NDArray[np.uint64]) -> None:
     for row in range(boards.shape[0]):
         out[row, 0], out[row, 1] = key_words(boards[row])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _read_keys(keys: NDArray[np.uint8], out: NDArray[np.int8]) -> tuple[int, int]:
     """Decode; row and fault number (index into ``_FAULTS``) of the first bad key, (-1, 0) when all are fine."""
     for row in range(keys.shape[0]):
@@ -109,7 +109,7 @@ def _read_keys(keys: NDArray[np.uint8], out: NDArray[np.int8]) -> tuple[int, int
     return -1, 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _unique(boards: NDArray[np.int8], first: NDArray[np.int64], inverse: NDArray[np.int64]) -> int:
     """Fill ``first`` and ``inverse``; the number of distinct boards. Open addressing on the key words."""
     n = boards.shape[0]

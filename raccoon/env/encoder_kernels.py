@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from raccoon.kernels import kernel
 
 __all__ = ["fill_flat", "fill_planes"]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _side(board: Any, slot: int) -> tuple[int, int, int, int, int]:
     """off, pips, blots, anchors and the highest occupied point index (-1 when none) of one side."""
     left, pips, blots, anchors, high = 15, 0, 0, 0, -1
@@ -33,7 +34,7 @@ def _side(board: Any, slot: int) -> tuple[int, int, int, int, int]:
     return left - bar, pips + 25 * bar, blots, anchors, high
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _contact(board: Any, my_high: int, their_high: int) -> tuple[int, int]:
     """Pips of each side still to pass the other's rearmost checker (0, 0 when a side has nothing left)."""
     my_bar, their_bar = int(board[1, 24]), int(board[0, 24])
@@ -50,7 +51,7 @@ def _contact(board: Any, my_high: int, their_high: int) -> tuple[int, int]:
     return mine, theirs
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _constants(board: Any, dice: Any, mid: bool, divisors: Any, out: Any) -> None:
     """The constant channels 8..25 of one board into ``out float32[18]``."""
     one, f15, f6 = np.float32(1.0), np.float32(15.0), np.float32(6.0)
@@ -78,7 +79,7 @@ def _constants(board: Any, dice: Any, mid: bool, divisors: Any, out: Any) -> Non
     out[17] = np.float32(their_contact) / divisors[8]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _table() -> Any:
     """``float32[4, 32]``: the four checker planes by number of checkers on a point."""
     table = np.zeros((4, 32), np.float32)
@@ -91,7 +92,7 @@ def _table() -> Any:
     return table
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _points(board: Any, cells: Any) -> None:
     """Checkers on the 24 cells of the planes, ``cells int64[2, 24]``: mine, theirs."""
     for c in range(12):
@@ -101,7 +102,7 @@ def _points(board: Any, cells: Any) -> None:
         cells[1, 12 + c] = board[0, 12 + c] & 31
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def fill_planes(
     boards: NDArray[Any], dice: NDArray[Any], mid: NDArray[Any], channels: NDArray[Any], divisors: NDArray[Any], out: NDArray[Any]
 ) -> None:
@@ -125,7 +126,7 @@ def fill_planes(
                     out[row, k, c] = constant
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def fill_flat(
     boards: NDArray[Any], dice: NDArray[Any], mid: NDArray[Any], channels: NDArray[Any], divisors: NDArray[Any], out: NDArray[Any]
 ) -> None:

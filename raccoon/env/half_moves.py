@@ -12,12 +12,12 @@ network that sees the board from the mover should learn; ``for_player`` translat
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.env.board import unfinished
 from raccoon.env.movegen import check_dice, step, undo
+from raccoon.kernels import kernel
 
 __all__ = ["N_ACTIONS", "PASS", "apply_actions", "for_player", "legal_actions", "legal_mask", "low_first", "play", "set_legal"]
 
@@ -28,7 +28,7 @@ PASS = 1351
 _ORDER = 676
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def set_legal(board: NDArray[np.int8], low: int, high: int, mask: NDArray[np.bool_]) -> None:
     """Kernel: set the legal ids of one board (``int8[2, 25]``, searched in place, left as it was) in ``mask bool[1352]``."""
     mover, other = board[1], board[0]
@@ -58,7 +58,7 @@ def set_legal(board: NDArray[np.int8], low: int, high: int, mask: NDArray[np.boo
         mask[PASS] = True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _masks(boards: NDArray[np.int8], dice: NDArray[np.int8], out: NDArray[np.bool_]) -> None:
     board = np.empty((2, 25), np.int8)
     for row in range(boards.shape[0]):
@@ -67,7 +67,7 @@ def _masks(boards: NDArray[np.int8], dice: NDArray[np.int8], out: NDArray[np.boo
         set_legal(board, low, high, out[row])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def play(board: NDArray[np.int8], low: int, high: int, mid: bool, action: int) -> bool:
     """Kernel: make a legal half turn on one board (``int8[2, 25]``, in place; swapped when the turn is over).
 
@@ -91,7 +91,7 @@ def play(board: NDArray[np.int8], low: int, high: int, mid: bool, action: int) -
     return again
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _apply(
     boards: NDArray[np.int8], dice: NDArray[np.int8], mid: NDArray[np.bool_], ids: NDArray[np.int64], again: NDArray[np.bool_]
 ) -> None:

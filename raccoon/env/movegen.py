@@ -11,12 +11,12 @@ board, so nothing is generated twice. Other rolls try both orders of the dice; e
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from raccoon.contracts import Boards, Cubes, RaccoonError, Turns
 from raccoon.env.board import as_array, as_boards, check, unfinished
 from raccoon.env.codec import side_bits
+from raccoon.kernels import kernel
 
 __all__ = ["ROLLS", "ROLL_PROBS", "afterstates", "afterstates_all_rolls", "check_dice", "enumerate_turns", "step", "undo"]
 
@@ -41,7 +41,7 @@ _MOST = 3072
 _WORDS = 7
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def step(mover: NDArray[np.int8], other: NDArray[np.int8], source: int, die: int) -> int:
     """Move one checker in place. 0 when illegal, 1 when moved, 2 when it hit."""
     if mover[source] == 0 or (source != 24 and mover[24] > 0):
@@ -69,7 +69,7 @@ def step(mover: NDArray[np.int8], other: NDArray[np.int8], source: int, die: int
     return 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def undo(mover: NDArray[np.int8], other: NDArray[np.int8], source: int, die: int, kind: int) -> None:
     mover[source] += 1
     target = source - die
@@ -80,7 +80,7 @@ def undo(mover: NDArray[np.int8], other: NDArray[np.int8], source: int, die: int
             other[23 - target] = 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _search(
     work: NDArray[np.uint64], dice: NDArray[np.int64], steps: int, ordered: bool, found: NDArray[np.uint64], count: int, depth: int
 ) -> tuple[int, int]:
@@ -123,7 +123,7 @@ def _search(
         source -= 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _roll(work: NDArray[np.uint64], low: int, high: int, found: NDArray[np.uint64]) -> int:
     """All results of one roll into ``found`` (equal ones may repeat); their number. A dance gives the board itself."""
     dice = np.empty(4, np.int64)
@@ -148,7 +148,7 @@ def _roll(work: NDArray[np.uint64], low: int, high: int, found: NDArray[np.uint6
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sort(
     work: NDArray[np.uint64],
     found: NDArray[np.uint64],
@@ -184,7 +184,7 @@ def _sort(
             high[j], low[j], order[j] = a, b, k
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _generate(boards: NDArray[np.int8], dice: NDArray[np.int8], shared: bool) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
     """Children and offsets of ``boards int8[N, 50]``. ``shared``: every board with every row of ``dice``, else row by row."""
     per = dice.shape[0] if shared else 1
@@ -227,7 +227,7 @@ def _children(boards: Boards, dice: NDArray[np.int8], shared: bool) -> tuple[Boa
     return out.reshape(-1, 2, 25), offsets
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _first_done(boards: NDArray[np.int8]) -> int:
     for row in range(boards.shape[0]):
         done = True

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, Engine
 from raccoon.env.codec import key_words
 from raccoon.env.half_moves import N_ACTIONS, play, set_legal
+from raccoon.kernels import kernel
 from raccoon.search.lookahead import enumerate_leaves, leaf_values
 
 __all__ = ["Edges", "Prior", "expand", "priors", "results"]
@@ -35,7 +35,7 @@ class Edges(NamedTuple):
     actions: NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _more(array: NDArray[Any], need: int) -> NDArray[Any]:
     if need <= array.shape[0]:
         return array
@@ -44,7 +44,7 @@ def _more(array: NDArray[Any], need: int) -> NDArray[Any]:
     return grown
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _results(
     boards: NDArray[np.int8], dice: NDArray[np.int8], mid: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int64], NDArray[np.int16], NDArray[np.bool_], NDArray[np.int8], NDArray[np.int64]]:

@@ -7,11 +7,11 @@ decision (there it waits). The kernels are loops, not recursions.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from raccoon.env.half_moves import play
 from raccoon.env.movegen import ROLLS
+from raccoon.kernels import kernel
 from raccoon.search.mcts_nodes import BELOW_CHANCE, BELOW_EDGE, CHANCE, DECISION, EXACT, NEW, PENDING, ROOT, VALUED, Flights, Nodes
 
 __all__ = ["DEALT", "ENUMERATED", "SAMPLED", "backup", "descend", "draw"]
@@ -22,7 +22,7 @@ _WEIGHT = np.where(_LOW == _HIGH, 1, 2)
 _OUTCOME = np.repeat(np.arange(21), _WEIGHT)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw(key: np.uint64, number: int) -> np.int64:
     """Draw ``number`` of the stream ``key``: uniform below 2**32 (a splitmix64 step)."""
     x = key + np.uint64(number + 1) * np.uint64(0x9E3779B97F4A7C15)
@@ -31,7 +31,7 @@ def draw(key: np.uint64, number: int) -> np.int64:
     return np.int64((x ^ (x >> np.uint64(31))) >> np.uint64(32))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _roll(nodes: Nodes, chance: int, mode: int, random: np.int64) -> int:
     """Which of ``ROLLS``. Afresh each time, or dealt from a deck of the 36 that is shuffled anew when it is empty."""
     if mode == SAMPLED:
@@ -54,7 +54,7 @@ def _roll(nodes: Nodes, chance: int, mode: int, random: np.int64) -> int:
     return 20
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _select(nodes: Nodes, decision: int, c_puct: float, virtual_loss: float) -> int:
     """The edge of highest Q + c P sqrt(1 + N) / (1 + n), the first of equals.
 
@@ -86,7 +86,7 @@ def _select(nodes: Nodes, decision: int, c_puct: float, virtual_loss: float) -> 
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _decision(nodes: Nodes, used: NDArray[np.int64], board: NDArray[np.int8], low: int, high: int, kind: int, up: int) -> int:
     """A new decision."""
     new = int(used[1])
@@ -98,7 +98,7 @@ def _decision(nodes: Nodes, used: NDArray[np.int64], board: NDArray[np.int8], lo
     return new
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _follow(nodes: Nodes, used: NDArray[np.int64], edge: int) -> int:
     """The node below an edge, made when there is none."""
     if nodes.e_down[edge] >= 0:
@@ -117,7 +117,7 @@ def _follow(nodes: Nodes, used: NDArray[np.int64], edge: int) -> int:
     return below
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def descend(
     nodes: Nodes,
     used: NDArray[np.int64],
@@ -180,7 +180,7 @@ def descend(
     return new_leaves, new_asked
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _expectation(nodes: Nodes, chance: int) -> float:
     """The mean over the 21 rolls by their odds; one not seen yet counts as what the engine says of the board before the roll."""
     total = 0.0
@@ -193,7 +193,7 @@ def _expectation(nodes: Nodes, chance: int) -> float:
     return total / 36.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def backup(nodes: Nodes, ends: NDArray[np.int64], mode: int) -> None:
     """Add the values of the chance nodes ``ends int64[S]`` to all that lies above them, one simulation after the other."""
     for flight in range(ends.shape[0]):
