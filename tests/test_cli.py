@@ -136,7 +136,7 @@ def test_faults_of_the_program_show_where(tmp_path: Path) -> None:
 def test_a_disk_that_is_full_under_a_library_is_no_fault_of_the_program(here: Callable[..., Any]) -> None:
     done = here("seed=5")
     assert done.returncode == 2
-    assert done.stderr.strip() == "error: [Errno 28] No space left on device: 'some/file'"
+    assert done.stderr.strip() == "error: some/file: cannot be written (No space left on device); free some space or name another folder"
 
 
 def test_jobs_of_a_multirun_are_separate_and_survive_each_other(tmp_path: Path) -> None:
