@@ -34,6 +34,7 @@ __all__ = [
     "parse_arrays",
     "parse_json",
     "read_arrays",
+    "read_bounded",
     "read_json",
     "read_regular",
     "remove_left_over",
@@ -144,7 +145,17 @@ def open_regular(path: Path | str) -> Iterator[io.BufferedReader]:
 def read_regular(path: Path | str, most: int = 1 << 30) -> bytes:
     """The bytes of a regular file. Raises OSError for anything else (a pipe, a device) and for one of more than ``most`` bytes."""
     with open_regular(path) as handle:
-        data = handle.read(most + 1)
+        return _at_most(handle, most)
+
+
+def read_bounded(path: Path | str, most: int) -> bytes:
+    """The bytes of a file, a pipe or a device. Raises OSError where there are more than ``most``."""
+    with open(path, "rb") as handle:
+        return _at_most(handle, most)
+
+
+def _at_most(handle: io.BufferedReader, most: int) -> bytes:
+    data = handle.read(most + 1)
     if len(data) > most:
         raise OSError(errno.EFBIG, f"more than {most:,} bytes")
     return data

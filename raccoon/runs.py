@@ -119,6 +119,8 @@ def _wanted_dir(cfg: DictConfig, kind: str) -> tuple[Path, bool]:
 def _resolved(cfg: DictConfig, run_dir: str) -> dict[str, Any]:
     copy = cfg.copy()
     OmegaConf.set_struct(copy, False)
+    if not isinstance(copy.get("paths"), DictConfig):
+        raise RaccoonError("paths: not in the config, but needed; leave out ~paths and paths=null")
     copy.paths.run_dir = run_dir
     resolved = OmegaConf.to_container(copy, resolve=True, throw_on_missing=True)
     assert isinstance(resolved, dict)

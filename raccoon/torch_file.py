@@ -19,6 +19,7 @@ from typing import Any
 import torch
 
 from raccoon.contracts import RaccoonError
+from raccoon.files import open_regular
 
 __all__ = ["dumps", "read"]
 
@@ -27,6 +28,8 @@ _MARK = b"sha256:"
 _COMMENT = len(_MARK) + 64
 _LAST, _END = 22, b"PK\x05\x06"
 """Length of an archive's last record without its comment, and how it begins; its last two bytes are the comment's length."""
+_MOST_PARTS, _MOST_OPCODES = 20_000, 500_000
+"""More than any network or training state has, and what is gone through in about a second."""
 _SIZED = re.compile(r"(builtins|__builtin__) bytearray|torch(\.\w+)* \w*Tensor|torch\.storage \w+|torch\._utils _rebuild_(wrapper|meta)\w+")
 """What a weights-only load would make as large as the file asks for, without its bytes being there."""
 
@@ -46,7 +49,7 @@ def read(path: Path | str, lazy: bool = False) -> Any:
     wrong or, in a file without one, a checksum of the archive.
     """
     try:
-        with open(path, "rb") as handle:
+        with open_regular(path) as handle:
             zipped = handle.read(4) == _ZIP
         if zipped:
             _check(path)
@@ -73,6 +76,8 @@ def _check(path: Path | str) -> None:
         stored = all(part.compress_type == zipfile.ZIP_STORED for part in parts)
         if not stored or sum(part.file_size for part in parts) > len(content):
             raise zipfile.BadZipFile("torch compresses nothing")
+        if len(parts) > _MOST_PARTS or any(part.filename.endswith("/constants.pkl") for part in parts):
+            raise zipfile.BadZipFile("too many parts, or a program (TorchScript)")
         if (wrong := archive.testzip()) is not None:
             raise zipfile.BadZipFile(f"wrong checksum of {wrong}")
         for part in parts:
@@ -85,7 +90,7 @@ def _digest(body: bytes | memoryview) -> bytes:
 
 
 def _check_pickle(content: bytes) -> None:
-    for opcode, value, _ in pickletools.genops(content):
+    for number, (opcode, value, _) in enumerate(pickletools.genops(content)):
         strange = opcode.name in ("STACK_GLOBAL", "INST", "OBJ") or (opcode.name == "PROTO" and value != 2)
-        if strange or (opcode.name == "GLOBAL" and _SIZED.fullmatch(str(value))):
+        if strange or number > _MOST_OPCODES or (opcode.name == "GLOBAL" and _SIZED.fullmatch(str(value))):
             raise ValueError(f"{opcode.name} {value}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import resource
 import time
@@ -326,6 +327,31 @@ def test_a_file_cannot_ask_for_more_memory_than_it_has(tmp_path: Path, parts: by
     with pytest.raises(RaccoonError, match="cannot be read"):
         artifact.load(path)
     assert time.perf_counter() - start < 1
+
+
+@pytest.mark.parametrize(
+    ("more", "pickled"),
+    [({"constants.pkl": b""}, None), ({f"data/{n}": b"" for n in range(100, 20_200)}, None), ({}, b"\x80\x02" + b"]" * 500_001 + b".")],
+    ids=["a program", "parts without end", "a pickle without end"],
+)
+def test_archives_that_no_network_needs_are_refused_at_once(
+    net: RaccoonNet, tmp_path: Path, recwarn: pytest.WarningsRecorder, more: dict[str, bytes], pickled: bytes | None
+) -> None:
+    artifact.save(tmp_path / "net.pt", net)
+    with zipfile.ZipFile(tmp_path / "net.pt") as old, zipfile.ZipFile(tmp_path / "changed.pt", "w") as new:
+        for part in old.infolist():
+            new.writestr(part.filename, pickled if pickled and part.filename.endswith("/data.pkl") else old.read(part))
+        for name, content in more.items():
+            new.writestr(f"{old.namelist()[0].partition('/')[0]}/{name}", content)
+    with pytest.raises(RaccoonError, match="cannot be read as a checkpoint"):
+        artifact.load(tmp_path / "changed.pt")
+    assert not recwarn.list
+
+
+def test_a_pipe_is_refused_without_waiting_for_its_writer(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.pt")
+    with pytest.raises(RaccoonError, match="no regular file"):
+        artifact.load(tmp_path / "pipe.pt")
 
 
 def test_meta_must_be_plain_and_a_failed_save_keeps_the_old_file(net: RaccoonNet, tmp_path: Path) -> None:

@@ -90,6 +90,9 @@ def test_help_lists_every_group_and_marks_the_defaults() -> None:
         ("player=[a", "no viable alternative"),
         ("~evaluator", "evaluator: not in the config, but needed; leave out ~evaluator"),
         ("+gmaes=5", "gmaes: nothing reads that key"),
+        ("~search", "search: not in the config, but needed; leave out ~search"),
+        ("paths=null", "paths: not in the config, but needed; leave out ~paths"),
+        ("~paths", "paths: not in the config, but needed; leave out ~paths"),
     ],
 )
 def test_unknown_options_and_keys_are_named_without_a_traceback(

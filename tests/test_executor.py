@@ -78,6 +78,12 @@ def test_results_are_the_same_with_0_1_and_2_workers(tmp_path: Path) -> None:
     assert [int(r["index"]) for r in results[0]] == [0, 1, 2, 3, 4]
 
 
+@pytest.mark.parametrize("workers", [-1, 1025, 2**40])
+def test_workers_that_no_machine_has_are_refused(workers: int) -> None:
+    with pytest.raises(RaccoonError, match=rf"executor\.workers={workers}: give 0 .* 1024 at most"):
+        ProcessExecutor(workers)
+
+
 @pytest.mark.parametrize("system", ["this one", "macOS"])
 def test_cores_are_counted_by_what_the_system_offers(monkeypatch: pytest.MonkeyPatch, system: str) -> None:
     if system == "macOS":

@@ -175,6 +175,11 @@ def test_a_file_of_other_records_is_kept(tmp_path: Path) -> None:
     with pytest.raises(RaccoonError, match="line 1: not JSON"):
         ask(START, f"out={out}")
     assert out.read_text() == "hello\n"
+    for text in ("notes of mine, without an end of line", "hello\nthere", before.decode() + '{"job": "other'):
+        out.write_text(text)
+        with pytest.raises(RaccoonError, match=r"not a record of this job|not JSON"):
+            ask(START, f"out={out}")
+        assert out.read_text() == text
     assert before.count(b"\n") == 1
 
 
@@ -186,7 +191,15 @@ def test_a_file_of_other_records_is_kept(tmp_path: Path) -> None:
         ((START, "file=ids.txt"), "position: give one"),
         (("position=4HPwATDgc/ABM",), "4HPwATDgc/ABM"),
         (("position=AAAAAAAAAAAAAA",), "'AAAAAAAAAAAAAA': the game is over"),
-        ((START, "dice=[7,1]"), "dice"),
+        ((START, "dice=[7,1]"), "dice=[7, 1]: give two numbers from 1 to 6"),
+        ((START, "dice=[3.5,1]"), "dice=[3.5, 1]: give two numbers from 1 to 6"),
+        ((START, "dice=31", "move=8/5"), "move='8/5': turn '8/5' with 3-1: not a legal play from 4HPwATDgc/ABMA"),
+        ((START, "out=true"), "out=True: give the name of a file"),
+        ((START, "out=[a]"), "out=['a']: give the name of a file"),
+        ((START, "out=''"), "out='': give the name of a file"),
+        (("file=5",), "file=5: give the name of a file"),
+        (("file=/dev/zero",), "file=/dev/zero: cannot be read"),
+        ((START, "out=/dev/zero"), "out=/dev/zero: cannot be read"),
         ((START, "top=0"), "top=0"),
         ((START, "json=yes"), "json='yes'"),
         ((START, "diagram=3"), "diagram=3"),

@@ -189,9 +189,10 @@ def _tell(error: BaseException, where: str = "") -> None:
         error = RaccoonError(
             f"{error.filename or 'a file of the run'}: cannot be written ({error.strerror}); free some space or name another folder"
         )
-    taken_out = re.match(r"Error resolving interpolation '\$\{debug\}_\$\{(\w+)\}'", str(error))
-    if taken_out:
-        error, where = RaccoonError(_MISSING.format(taken_out[1])), ""
+    taken_out = re.match(r"Error resolving interpolation '\$\{debug\}_\$\{(\w+)\}'|Interpolation key '(\w+)' not found", str(error))
+    key = (taken_out[1] or taken_out[2]) if taken_out else None
+    if key is not None and any(key in keys for keys in READ.values()):
+        error, where = RaccoonError(_MISSING.format(key)), ""
     cause = f"\n{error.__cause__}" if isinstance(error.__cause__, OmegaConfBaseException) else ""
     print(f"error: {error}{cause}{where}", file=sys.stderr)
 

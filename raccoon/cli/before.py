@@ -33,7 +33,9 @@ def check(kind: str, config: Mapping[str, Any]) -> None:
             build(node, at, Evaluator, executor=executor)
     source = (config.get("data") or {}).get("source")
     if kind == "generate" and source:
-        build(source, "data.source").plan()
+        from raccoon.data.writer import Source
+
+        build(source, "data.source", Source).plan()
 
 
 def _networks(node: Any, at: str = "") -> Iterator[tuple[str, str]]:

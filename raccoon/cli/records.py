@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from raccoon.contracts import RaccoonError
-from raccoon.files import write_text
+from raccoon.files import read_regular, write_text
 
 __all__ = ["append", "kept"]
 
 _MARK = "job"
+_MOST = 1 << 32
+"""Bytes of the largest file that is continued."""
 
 
 def kept(path: Path, mark: str, asked: Sequence[Mapping[str, Any]], resume: bool = True) -> int:
@@ -28,7 +30,7 @@ def kept(path: Path, mark: str, asked: Sequence[Mapping[str, Any]], resume: bool
     if not resume:
         raise RaccoonError(f"out={path}: exists already; name another file, or leave out resume=false to continue it")
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_regular(path, _MOST).decode()
     except (OSError, UnicodeDecodeError) as error:
         raise RaccoonError(f"out={path}: cannot be read ({error})") from error
     lines = text.split("\n")
@@ -42,6 +44,9 @@ def kept(path: Path, mark: str, asked: Sequence[Mapping[str, Any]], resume: bool
             raise RaccoonError(f"{path}, line {number}: made by another player, search or top; name another file")
         if number > len(asked) or any(record.get(key) != value for key, value in asked[number - 1].items()):
             raise RaccoonError(f"{path}, line {number}: not the position asked for there; name another file")
+    start = json.dumps({_MARK: mark})[:-1]
+    if not (lines[-1].startswith(start) or start.startswith(lines[-1])):
+        raise RaccoonError(f"{path}, line {len(lines)}: not a record of this job; name another file")
     if lines[-1]:
         write_text(path, "".join(f"{line}\n" for line in whole))
     return len(whole)

@@ -19,6 +19,8 @@ __all__ = ["main"]
 
 _KEYS = ("json", "top", "cubeful", "diagram", "resume", "dice", "move", "position", "file", "out")
 _SHOWN = 20
+_MOST = 1 << 28
+"""Bytes of the largest file of questions."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +74,11 @@ def _check(config: dict[str, Any]) -> None:
     top = config["top"]
     if top is not None and (isinstance(top, bool) or not isinstance(top, int) or top < 1):
         raise RaccoonError(f"top={quoted(top)}: give a whole number from 1, or null for all")
+    for key in ("file", "out"):
+        if config[key] is not None and not (isinstance(config[key], str) and config[key].strip("/.") and "\0" not in config[key]):
+            raise RaccoonError(f"{key}={quoted(config[key])}: give the name of a file, in quotes where it reads as a number")
     if config["out"] is not None:
-        check_suffix(str(config["out"]), "a line of JSON for each position", ".jsonl", ".ndjson")
+        check_suffix(config["out"], "a line of JSON for each position", ".jsonl", ".ndjson")
         if config["json"]:
             raise RaccoonError("json=true: leave it out where out=FILE is given; that file is JSON, a line for each position")
 
@@ -94,7 +99,7 @@ def _write(config: dict[str, Any], entries: list[Question | _Refused], player: A
     from raccoon.executor import fingerprint
     from raccoon.progress import track
 
-    path = Path(str(config["out"]))
+    path = Path(config["out"])
     mark = fingerprint({"player": section(config, "player"), "top": config["top"], "cubeful": config["cubeful"]})
     done = records.kept(path, mark, [entry.asked() for entry in entries], config["resume"])
     found = _records(config, entries[done:], player)
@@ -118,6 +123,7 @@ def _show(entries: list[Question | _Refused], records: Iterator[dict[str, Any]],
 def _questions(config: dict[str, Any]) -> list[Question | _Refused]:
     """Every question of ``position`` and ``file``, all read before the first is searched."""
     from raccoon.contracts import RaccoonError
+    from raccoon.files import read_bounded
     from raccoon.search.questions import read_question
 
     position, file = config["position"], config["file"]
@@ -128,7 +134,7 @@ def _questions(config: dict[str, Any]) -> list[Question | _Refused]:
     if file is None:
         return [read_question(text, config["dice"], config["move"]) for text in (position if isinstance(position, list) else [position])]
     try:
-        lines = Path(str(file)).read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
+        lines = read_bounded(file, _MOST).removeprefix(b"\xef\xbb\xbf").splitlines()
     except (OSError, ValueError) as error:
         raise RaccoonError(f"file={file}: cannot be read ({error})") from error
     read = (_line(line, number, config) for number, line in enumerate(lines, start=1))

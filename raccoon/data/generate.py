@@ -19,7 +19,7 @@ from raccoon.data.store import PositionStore
 from raccoon.data.writer import Plan, fill
 from raccoon.engine.outcomes import five_from_six
 from raccoon.env.codec import unique_boards
-from raccoon.executor import Executor
+from raccoon.executor import Executor, check_units
 from raccoon.play.match import play_games
 from raccoon.progress import advance, expect
 from raccoon.rng import hash64
@@ -90,6 +90,7 @@ class SelfPlayLabels:
     def _check(self) -> None:
         for key in ("games", "shard_games", "batch"):
             whole(f"data.source.{key}", getattr(self, key), 1)
+        check_units("data.source.games", self.games, self.shard_games)
         limit = _MAX_SIBLINGS / (1 + _MAX_SIBLINGS)
         if not 0 <= self.sibling_share <= limit:
             raise RaccoonError(f"data.source.sibling_share={self.sibling_share}: give 0 to {limit}")

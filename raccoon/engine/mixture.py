@@ -27,9 +27,11 @@ class MixtureEngine(EngineBase):
         shares = dict.fromkeys(engines, 1.0) if weights is None else dict(weights)
         if set(shares) != set(engines):
             raise RaccoonError(f"engine.weights: give a weight for each of {', '.join(engines)} (given: {', '.join(shares)})")
-        total = sum(number(f"engine.weights.{key}", share, "a number of 0 or more") for key, share in shares.items())
-        if total <= 0:
+        most = max(number(f"engine.weights.{key}", share, "a number of 0 or more") for key, share in shares.items())
+        if most <= 0:
             raise RaccoonError("engine.weights: one of them must be above 0")
+        shares = {key: share / most for key, share in shares.items()}  # the sum of the largest numbers would be infinite
+        total = sum(shares.values())
         super().__init__(name or "+".join(engine.name for engine in engines.values()))
         self.parts = [(engine, shares[key] / total) for key, engine in engines.items()]
         self.has_probs = all(engine.has_probs for engine in engines.values())

@@ -17,7 +17,7 @@ from raccoon.contracts import CubeRules, Player, RaccoonError
 from raccoon.cube.met import check_length
 from raccoon.eval.cube_luck import CONTROLS, CubeLuckObserver
 from raccoon.eval.luck import LuckObserver
-from raccoon.executor import Executor, Work, run_shards, shard_size
+from raccoon.executor import Executor, Work, check_units, run_shards, shard_size
 from raccoon.files import write_csv
 from raccoon.play.dice import OPENING_MODES
 from raccoon.play.match import play_games
@@ -60,6 +60,7 @@ class MatchPlan:
     def __post_init__(self) -> None:
         for name in ("games", "shard_games", "batch", "turn_cap"):
             whole(f"evaluator.{name}", getattr(self, name), 1)
+        check_units("evaluator.games", self.games, self.size)
         if self.openings not in OPENING_MODES:
             raise RaccoonError(f"evaluator.openings={quoted(self.openings)}: choose one of {', '.join(OPENING_MODES)}")
         if self.match_length is not None:

@@ -7,7 +7,7 @@ its worker is run again.
 from raccoon.executor.base import Executor, KeepsWorkers, Shard, Started, Workers, core_count
 from raccoon.executor.processes import ProcessExecutor
 from raccoon.executor.ray import RayExecutor
-from raccoon.executor.shards import fingerprint, run_shards, shard_size
+from raccoon.executor.shards import check_units, fingerprint, run_shards, shard_size
 from raccoon.progress import Work
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Started",
     "Work",
     "Workers",
+    "check_units",
     "core_count",
     "fingerprint",
     "run_shards",

@@ -29,6 +29,7 @@ Started = Iterator[tuple[int, dict[str, Any]]]
 """Shards that run already; iterating waits for ``(index, result)``, each index once and in any order."""
 ONE_THREAD: dict[str, str] = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 """The environment of a worker: two processes that each use all cores are slower than one."""
+_MOST_WORKERS = 1024
 
 
 class Executor(Protocol):
@@ -95,9 +96,9 @@ def metered(results: Started, work: Work, indices: Sequence[int], board: Board, 
 
 
 def worker_count(workers: int | None) -> int | None:
-    """``workers`` unless it is below 0. Raises RaccoonError."""
-    if workers is not None and workers < 0:
-        raise RaccoonError(f"executor.workers={workers}: give 0 (this process) or more")
+    """``workers`` unless it is below 0 or beyond any machine. Raises RaccoonError."""
+    if workers is not None and not 0 <= workers <= _MOST_WORKERS:
+        raise RaccoonError(f"executor.workers={workers}: give 0 (this process) or more, {_MOST_WORKERS} at most")
     return workers
 
 

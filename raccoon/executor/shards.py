@@ -18,7 +18,7 @@ from raccoon.files import file_digest, read_arrays, read_json, write_arrays, wri
 from raccoon.progress import Work
 from raccoon.versions import EVALUATORS, installed
 
-__all__ = ["fingerprint", "run_shards", "shard_size"]
+__all__ = ["check_units", "fingerprint", "run_shards", "shard_size"]
 
 _MOST_SHARDS = 10**6
 _BUSY = 64  # workers that a job of any size has shards for
@@ -50,6 +50,12 @@ def shard_size(units: int, most: int, least: int = 1) -> int:
     """How many of ``units`` a shard takes: ``most``, but fewer (``least``, for work that is quicker in batches) where there would be
     too few shards for many cores. Follows from the job alone, so that it is the same for any number of workers."""
     return max(1, min(most, max(least, -(-units // _BUSY))))
+
+
+def check_units(key: str, units: int, size: int) -> None:
+    """Raise RaccoonError naming ``key`` where ``units`` would be more than a million shards of ``size``."""
+    if units > size * _MOST_SHARDS:
+        raise RaccoonError(f"{key}={units}: {size * _MOST_SHARDS:,} is the most in shards of {size}")
 
 
 def run_shards(

@@ -5,24 +5,28 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.checks import whole
-from raccoon.contracts import Boards, Engine
+from raccoon.checks import quoted, whole
+from raccoon.contracts import Boards, Engine, RaccoonError
 from raccoon.engine.base import EngineBase
 from raccoon.env.codec import unique_boards
 from raccoon.search.tree import Tree
 
 __all__ = ["LookaheadEngine"]
 
+_DEEPEST = 3
+
 
 class LookaheadEngine(EngineBase):
     """Values and outcome probabilities of ``engine`` backed up over all 21 rolls and greedy replies, ``ply`` times.
 
     ``prune`` is an engine that shortlists the ``shortlist`` best replies to each roll (null: ``engine`` values all of them, some
-    400 boards a position at 1-ply). Equal boards are searched once. Raises RaccoonError for a ply below 1.
+    400 boards a position at 1-ply). Equal boards are searched once. Raises RaccoonError for a ply that is not 1 to 3.
     """
 
     def __init__(self, engine: Engine, ply: int = 1, prune: Engine | None = None, shortlist: int = 5, name: str | None = None) -> None:
         self.ply = whole("engine.ply", ply, 1)
+        if ply > _DEEPEST:
+            raise RaccoonError(f"engine.ply={quoted(ply)}: give 1 to {_DEEPEST}; every ply takes some hundred times as long")
         super().__init__(name or f"{engine.name}-{ply}ply" + ("-pruned" if prune is not None else ""))
         self.has_probs = engine.has_probs
         self.tree = Tree(engine, prune=prune, shortlist=whole("engine.shortlist", shortlist, 1))

@@ -15,7 +15,6 @@ from raccoon.cube.state import owner_label
 from raccoon.env.board import terminal_points
 from raccoon.env.codec import from_position_id, position_id
 from raccoon.env.gnubg_id import from_gnubg_id
-from raccoon.env.movegen import check_dice
 from raccoon.env.notation import format_turn, parse_turn
 from raccoon.env.xgid import Position, from_xgid, to_xgid
 
@@ -85,10 +84,10 @@ def read_dice(value: Any) -> tuple[int, int] | None:
         numbers = [int(part) for part in parts]
     except (TypeError, ValueError, OverflowError):
         numbers = []
-    if len(numbers) != 2 or any(isinstance(part, bool) for part in parts) or str(value).strip().startswith("-"):
+    odd = any(isinstance(part, bool | float) for part in parts) or str(value).strip().startswith("-")
+    if odd or len(numbers) != 2 or not all(1 <= number <= 6 for number in numbers):
         raise RaccoonError(f"dice={quoted(value)}: give two numbers from 1 to 6, such as dice=[3,1]")
-    first, second = check_dice(np.array([numbers]), 1)[0].tolist()
-    return first, second
+    return numbers[0], numbers[1]
 
 
 def read_question(text: Any, dice: Any = None, move: Any = None, line: int | None = None) -> Question:
@@ -112,7 +111,10 @@ def read_question(text: Any, dice: Any = None, move: Any = None, line: int | Non
         raise RaccoonError(f"position {quoted(given)}: the game is over; there is nothing to play")
     if rolled:
         found = replace(found, dice=rolled, cube_action="")
-    return Question(found, own_cube, _read_move(found, move), text, line)
+    asked = Question(found, own_cube, None, text, line)
+    if found.cube_action and not asked.cubes.may_double()[0]:
+        raise RaccoonError(f"position {quoted(given)}: the side on roll cannot have doubled from this cube and score; write dice 00")
+    return replace(asked, move=_read_move(found, move))
 
 
 def _read_move(found: Position, move: Any) -> str | None:
@@ -123,7 +125,11 @@ def _read_move(found: Position, move: Any) -> str | None:
         raise RaccoonError(f"move={quoted(move)}: give a play, such as move='24/21 6/5'")
     if found.dice is None:
         raise RaccoonError(f"move={quoted(move)}: needs the dice that it plays; add dice=[2,1]")
-    return format_turn(found.board, parse_turn(found.board, found.dice, move), found.dice)
+    try:
+        child = parse_turn(found.board, found.dice, move)
+    except RaccoonError as error:
+        raise RaccoonError(f"move={quoted(move)}: {error}") from error
+    return format_turn(found.board, child, found.dice)
 
 
 def _check_cube(found: Position, text: str) -> None:

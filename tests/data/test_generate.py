@@ -259,3 +259,8 @@ def test_the_name_of_a_set_is_no_path(tmp_path: Path, name: str) -> None:
     with pytest.raises(RaccoonError, match=r"data\.source\.name"):
         prepare(source, tmp_path / "data", ProcessExecutor(0, progress=False))
     assert not any(tmp_path.iterdir())
+
+
+def test_games_without_end_are_refused_at_once(labels: Labels) -> None:
+    with pytest.raises(RaccoonError, match=r"data\.source\.games=1000000000000: \d+,000,000 is the most"):
+        labels(games=10**12).plan()

@@ -28,6 +28,11 @@ def test_without_weights_all_count_alike(stages: np.ndarray) -> None:
     assert_allclose(mixed.value(stages), (GNUBG.value(stages) + RANDOM.value(stages)) / 2, atol=1e-6)
 
 
+def test_the_largest_weights_are_shares_too() -> None:
+    mixed = MixtureEngine({"a": GNUBG, "b": SAGE}, {"a": 1.5e308, "b": 1.5e308})
+    assert [share for _, share in mixed.parts] == [0.5, 0.5]
+
+
 def test_conforms() -> None:
     check_engine(MixtureEngine({"a": GNUBG, "b": SAGE}))
 

@@ -38,3 +38,5 @@ def test_verdicts():
 def test_bad_options_are_named():
     with pytest.raises(RaccoonError, match=r"evaluator\.games=0"):
         Arena(HERE, games=0)
+    with pytest.raises(RaccoonError, match=r"evaluator\.games=1000000000000: 125,000,000 is the most"):
+        Arena(HERE, games=10**12)

@@ -407,6 +407,16 @@ def test_what_a_play_costs_at_a_score_and_in_a_tree() -> None:
 
 
 @pytest.mark.parametrize(
+    "rest", ["1:-1:1:D:0:0:0:0:10", "10:1:1:D:0:0:0:0:10", "0:0:1:D:6:0:1:7:10", "0:0:1:D:6:6:0:7:10", "0:0:1:D:0:0:0:0:0"]
+)
+def test_a_double_that_nobody_can_have_made_is_refused(rest: str) -> None:
+    """The cube is the other side's, at its limit or dead, the game the Crawford game or one without a cube."""
+    with pytest.raises(RaccoonError, match="cannot have doubled"):
+        read_question(f"XGID={BOARD}:{rest}")
+    assert read_question(f"XGID={BOARD}:1:1:1:D:0:0:0:0:10").position.cube_action == "double"
+
+
+@pytest.mark.parametrize(
     ("move", "dice", "message"),
     [("24/22", "31", "not a legal play"), ("24/21 6/5", None, "needs the dice"), (5, "31", "move=5: give a play")],
 )

@@ -45,5 +45,6 @@ def test_conforms_with_and_without_probabilities() -> None:
 
 
 def test_no_ply_is_refused() -> None:
-    with pytest.raises(RaccoonError, match=r"engine\.ply=0"):
-        LookaheadEngine(BASE, ply=0)
+    for ply in (0, 4, 100):
+        with pytest.raises(RaccoonError, match=rf"engine\.ply={ply}: give"):
+            LookaheadEngine(BASE, ply=ply)
