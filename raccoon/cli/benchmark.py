@@ -32,7 +32,7 @@ def run(arguments: Sequence[str]) -> str:
         return _show(rest[0])
     if command == "convert" and len(rest) == 2:
         return _convert(*rest)
-    if command == "build" and rest and "=" not in rest[0]:
+    if command == "build" and rest and "=" not in rest[0] and not rest[0].startswith("-"):
         return _build(Path(rest[0]), rest[1:])
     raise RaccoonError(f"usage:\n{(__doc__ or '').strip()}")
 

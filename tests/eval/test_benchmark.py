@@ -233,6 +233,7 @@ def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
     for arguments, message in (
         ([], "usage"),
         (["show"], "usage"),
+        (["build", "--help"], "usage"),
         (["build", str(tmp_path / "x"), "games"], "not of the form"),
         (["build", str(tmp_path / "x"), "colour=red"], "colour"),
         (["build", str(tmp_path / "x"), "level=9P"], "level='9P'"),
