@@ -22,6 +22,8 @@ Tree = dict[str, dict[str, str]]
 """What each file holds, value by value."""
 _RUN = re.compile(r"\d{4}-\d\d-\d\d/\d\d-\d\d-\d\d-[0-9a-f]{4}|\d\d-\d\d-\d\d-[0-9a-f]{4}")
 _TIME = re.compile(r"second|elapsed|started|finished|pid$|host$|time$|_s$|per_s|^s/", re.IGNORECASE)
+_NAMED = re.compile(r"dirpath|model_path|fingerprint|names|run_dir|last_model")
+"""Values that hold the path or the name of the run folder, or are made from it."""
 _SEEN = (".md", ".log", ".png", ".html", ".lock", ".svg", "output", "provenance.json")
 """Files of times and texts: that they are there is all that is compared."""
 
@@ -50,7 +52,7 @@ def differences(whole: Tree, cut: Tree) -> list[str]:
 
 def _content(path: Path) -> dict[str, str]:
     try:
-        return {key: text for key, text in _values(path) if not any(_TIME.search(part) for part in key.split("."))}
+        return {key: text for key, text in _values(path) if not any(_TIME.search(part) or _NAMED.search(part) for part in key.split("."))}
     except Exception as error:  # a file that cannot be read is a finding, not the end of the search for others
         return {"": f"unreadable: {type(error).__name__}: {error}"}
 
