@@ -26,6 +26,8 @@ _NAMED = re.compile(r"dirpath|model_path|fingerprint|names|run_dir|last_model")
 """Values that hold the path or the name of the run folder, or are made from it."""
 _SEEN = (".md", ".log", ".png", ".html", ".lock", ".svg", "output", "provenance.json")
 """Files of times and texts: that they are there is all that is compared."""
+_PIECES = re.compile(r"(^|/)csv/version_\d+")
+"""Lightning's CSV logger begins another file whenever a training goes on; ``metrics.csv`` holds the whole curve and is compared."""
 
 
 def tree(folder: Path) -> Tree:
@@ -33,7 +35,7 @@ def tree(folder: Path) -> Tree:
     found: Tree = {}
     for path in sorted(folder.rglob("*")):
         name = _RUN.sub("RUN", str(path.relative_to(folder)))
-        if path.is_dir() and any(path.iterdir()):
+        if (path.is_dir() and any(path.iterdir())) or _PIECES.search(name):
             continue
         while name in found:
             name += " again"
