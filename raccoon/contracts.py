@@ -288,7 +288,8 @@ class Evaluator(Protocol):
     """A measurement of a player, alone or against an opponent.
 
     ``player`` and ``opponent`` are plain config nodes (``_target_`` and arguments); they are built by
-    ``raccoon.build.build`` where they are used, which may be a worker process.
+    ``raccoon.build.build`` where they are used, which may be a worker process. One that asks but some of the two says so by
+    ``reads``, a tuple of ``"player"`` and ``"opponent"``: setting the other on the command line is refused then.
     """
 
     name: str

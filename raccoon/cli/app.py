@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from raccoon.cli import output
+from raccoon.cli.keys import READ, check_keys
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -21,14 +22,6 @@ __all__ = ["READ", "compose", "main", "plain_main", "section"]
 
 _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
 _MISSING = "{0}: not in the config, but needed; leave out ~{0}"
-_ANY = frozenset({"seed", "resume", "paths", "executor"})
-READ = {
-    "train": _ANY | {"encoder", "model", "data", "trainer", "callbacks", "runtime", "logger", "search", "opponent", "final", "init"},
-    "evaluate": _ANY | {"search", "cube", "player", "opponent", "evaluator", "logger"},
-    "generate": _ANY | {"data", "folder"},
-    "search": _ANY | {"search", "cube", "player", "position", "file", "dice", "move", "json", "top", "diagram", "out", "cubeful"},
-}
-"""The keys at the top of the config of each command line."""
 Job = Callable[[dict[str, Any], Any], None]
 
 
@@ -113,14 +106,15 @@ class _Program:
         from raccoon.build import plain
         from raccoon.cli import advice, before, first_use, sweep
 
-        _check_keys(self.kind, cfg)
-        advice.check_groups(HydraConfig.get().overrides.task)
+        overrides = HydraConfig.get().overrides.task
+        check_keys(self.kind, cfg, overrides)
+        advice.check_groups(overrides)
         advice.check_missing(cfg)
         first_use.notice()
         if not self.run_folder:
             self.job(plain(cfg), None)
             return
-        before.check(self.kind, plain(cfg))
+        before.check(self.kind, plain(cfg), overrides)
         with runs.open_run(cfg, self.kind) as run:
             self.kept.append(str(run.dir if (jobs := sweep.current()) is None else jobs.sweep.dir))
             print(f"report: {run.dir / 'report.md'}") if run.reported else self.job(run.config, run)
@@ -223,20 +217,6 @@ def _expected(error: BaseException) -> bool:
     if isinstance(error, OSError):
         return error.errno in _DISK  # where a library writes (a logger), not raccoon.files
     return isinstance(error, RaccoonError | OmegaConfBaseException | HydraException)
-
-
-def _check_keys(kind: str, cfg: DictConfig) -> None:
-    """Raise RaccoonError for a key at the top that ``kind`` does not read and no other value refers to."""
-    from omegaconf import OmegaConf
-
-    from raccoon.contracts import RaccoonError
-
-    read = READ.get(kind)
-    unknown = [str(key) for key in cfg if str(key) not in read] if read else []
-    text = OmegaConf.to_yaml(cfg) if unknown else ""
-    for key in unknown:
-        if not re.search(rf"\$\{{{re.escape(key)}[.}}\[]", text):
-            raise RaccoonError(f"{key}: nothing reads that key; leave out +{key}")
 
 
 def section(config: dict[str, Any], name: str) -> Any:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from raccoon import assets
 from raccoon.build import build
 from raccoon.checks import quoted
+from raccoon.cli.keys import check_players
 from raccoon.contracts import Evaluator, RaccoonError
 from raccoon.executor import Executor
 
@@ -18,8 +19,9 @@ _NETS = ("raccoon.engine.net.", "raccoon.engine.onnx.")
 _GPUS = ("gpu", "cuda", "mps")
 
 
-def check(kind: str, config: Mapping[str, Any]) -> None:
-    """Raise RaccoonError naming the key for a plain, resolved ``config`` of the program ``kind`` that cannot work."""
+def check(kind: str, config: Mapping[str, Any], overrides: Iterable[str] = ()) -> None:
+    """Raise RaccoonError naming the key for a plain, resolved ``config`` of the program ``kind`` that cannot work, and for one of the
+    ``overrides`` that sets a player which the evaluator does not ask."""
     for at, path in _networks(config):
         if path not in assets.NETS and not Path(path).is_file():
             raise RaccoonError(f"{at}={quoted(path)}: no such file; name a checkpoint (.pt or .ckpt), or one of {', '.join(assets.NETS)}")
@@ -30,7 +32,9 @@ def check(kind: str, config: Mapping[str, Any]) -> None:
     if nodes and config.get("executor"):
         executor = build(config["executor"], "executor", Executor)
         for at, node in nodes.items():
-            build(node, at, Evaluator, executor=executor)
+            evaluator = build(node, at, Evaluator, executor=executor)
+            if kind == "evaluate":
+                check_players(evaluator, config, overrides)
     source = (config.get("data") or {}).get("source")
     if kind == "generate" and source:
         from raccoon.data.writer import Source

@@ -121,6 +121,7 @@ class BGSagePR(Settings):
                 f"evaluator.compare={CUBELESS_MOVES}: without a cube in play there is nothing to compare; set evaluator.metric=cubeful"
             )
         self.compare, self.measured = compare, measured
+        self.reads = ("player", "opponent") if compare == "opponent" else ("player",)
 
     def run(self, player: Mapping[str, Any], opponent: Mapping[str, Any] | None, run_dir: Path, seed: int) -> Report:
         """See ``Evaluator.run``. Raises RaccoonError when the benchmark is unusable or the folder holds a result."""

@@ -46,6 +46,7 @@ class CostModel:
     with the player's engine, for ``searches`` (each ``{ply, k, replies}``; replies 1 is the greedy opponent)."""
 
     name = "cost_model"
+    reads = ("player",)
 
     def __init__(self, executor: Executor, searches: list[dict[str, int]], playouts: int = 30, decisions: int = 40) -> None:
         self.executor = executor

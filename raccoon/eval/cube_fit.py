@@ -41,6 +41,7 @@ class CubeFit:
     """
 
     name = "cube_fit"
+    reads = ()
 
     def __init__(
         self,

@@ -52,6 +52,7 @@ class CubePR:
         if isinstance(compare, str) and compare != "opponent":
             raise RaccoonError(f"evaluator.compare={quoted(compare)}: give a player node, opponent or null")
         self.executor, self.source, self.compare = executor, str(benchmark), compare
+        self.reads = ("player", "opponent") if compare == "opponent" else ("player",)
         self.bootstrap = whole("evaluator.bootstrap", bootstrap, 1)
         self.games = None if games is None else whole("evaluator.games", games, 1)
         self.shard_games = whole("evaluator.shard_games", shard_games, 1)

@@ -35,6 +35,7 @@ class FilterRecall(Settings):
     has one) in the top ``ks``, of the static best and of the best at ``ply`` (full width). Settings as for ``bgsage_pr``."""
 
     name = "filter_recall"
+    reads = ("player",)
 
     def __init__(
         self, executor: Executor, prune: Mapping[str, Any], ply: int = 1, ks: Sequence[int] = (1, 2, 4, 8, 16), **settings: Any

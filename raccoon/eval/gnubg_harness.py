@@ -28,6 +28,7 @@ class GnubgHarness(VRArena):
     """``level``: beginner, casual, intermediate, advanced, expert, world, supremo, grandmaster. Other options as ``VRArena``."""
 
     name = "gnubg_harness"
+    reads = ("player",)
 
     def __init__(
         self,

@@ -26,6 +26,7 @@ class PRTable(Settings):
     """
 
     name = "pr_table"
+    reads = ("player",)
 
     def __init__(
         self, executor: Executor, players: Mapping[str, Mapping[str, Any] | None], reference: str | None = None, **settings: Any

@@ -1,0 +1,94 @@
+"""Keys that a command line sets and its program does not read: refused, for they would change nothing and say nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from raccoon.contracts import RaccoonError
+
+if TYPE_CHECKING:
+    from omegaconf import DictConfig
+
+__all__ = ["READ", "WITHIN", "check_keys", "check_players"]
+
+_ANY = frozenset({"seed", "resume", "paths", "executor"})
+READ = {
+    "train": _ANY | {"encoder", "model", "data", "trainer", "callbacks", "runtime", "logger", "search", "opponent", "final", "init"},
+    "evaluate": _ANY | {"search", "cube", "player", "opponent", "evaluator", "logger"},
+    "generate": _ANY | {"data", "folder"},
+    "search": _ANY | {"search", "cube", "player", "position", "file", "dice", "move", "json", "top", "diagram", "out", "cubeful"},
+}
+"""The keys at the top of the config of each command line."""
+WITHIN = {
+    "evaluate": ("seed", "resume", "paths", "executor", "player", "opponent", "evaluator", "logger"),
+    "generate": ("resume", "paths", "executor", "folder", "data.source", "data.data_dir"),
+    "search": ("player", "position", "file", "dice", "move", "json", "top", "diagram", "out", "cubeful", "resume"),
+}
+"""What is read of them where it is not all: an override elsewhere counts if one of these refers to it."""
+_INSTEAD = {"seed": "data.source.seed decides which games there are"}
+
+
+def check_keys(kind: str, cfg: DictConfig, overrides: Iterable[str] = ()) -> None:
+    """Raise RaccoonError for a key at the top that the program ``kind`` does not read and no other value refers to, and for one of
+    the ``overrides`` of the command line that sets something which it does not read."""
+    from omegaconf import OmegaConf
+
+    read = READ.get(kind)
+    unknown = [str(key) for key in cfg if str(key) not in read] if read else []
+    text = OmegaConf.to_yaml(cfg) if unknown else ""
+    for key in unknown:
+        if not re.search(rf"\$\{{{re.escape(key)}[.}}\[]", text):
+            raise RaccoonError(f"{key}: nothing reads that key; leave out +{key}")
+    if kind not in WITHIN:
+        return
+    parts = WITHIN[kind]
+    text = OmegaConf.to_yaml(OmegaConf.create({part: _part(cfg, part) for part in parts}))
+    for key in _set(cfg, overrides):
+        if any(_inside(key, part) or _inside(part, key) for part in parts) or _referred(key, text):
+            continue
+        near = [part for part in parts if part.split(".")[0] == key.split(".")[0]]
+        told = _INSTEAD.get(key, f"it reads {' and '.join(near)}" if near else "nothing that it reads refers to it")
+        raise RaccoonError(f"{key}: {kind} does not read that key ({told}); leave it out")
+    if cfg.get("folder") is not None and (given := {"data.data_dir", "paths.data_dir"} & set(_set(cfg, overrides))):
+        raise RaccoonError(f"folder={cfg.folder}: says where the set goes, and so does {given.pop()}; leave one of them out")
+
+
+def check_players(evaluator: Any, cfg: Mapping[str, Any], overrides: Iterable[str]) -> None:
+    """Raise RaccoonError for an override of a player that takes no part in the measurement (``evaluator.reads``)."""
+    reads = getattr(evaluator, "reads", ("player", "opponent"))
+    for key in _set(cfg, overrides):
+        root = key.split(".")[0]
+        if root in ("player", "opponent") and root not in reads:
+            name = getattr(evaluator, "name", type(evaluator).__name__)
+            raise RaccoonError(f"{key}: evaluator={name} does not read it: no {root} takes part in it as it is set; leave {key} out")
+
+
+def _set(cfg: Mapping[str, Any], overrides: Iterable[str]) -> Iterator[str]:
+    """The dotted keys that overrides set; a group's is the place where its option goes."""
+    for word in overrides:
+        key = word.lstrip("+~").split("=")[0]
+        key = key.split("@")[-1].split(":")[-1].replace("/", ".")
+        if key.split(".")[0] in cfg:
+            yield key
+
+
+def _part(cfg: DictConfig, part: str) -> Any:
+    from omegaconf import OmegaConf
+
+    node: Any = OmegaConf.to_container(cfg, resolve=False)
+    for key in part.split("."):
+        node = node.get(key) if isinstance(node, dict) else None
+    return node
+
+
+def _inside(key: str, part: str) -> bool:
+    return key == part or key.startswith(f"{part}.")
+
+
+def _referred(key: str, text: str) -> bool:
+    """Whether ``${key}``, or ``${..}`` of something around it, is in ``text``."""
+    words = key.split(".")
+    around = [".".join(words[: count + 1]) for count in range(len(words))]
+    return any(re.search(rf"\$\{{{re.escape(one)}[}}\[]", text) for one in around) or f"${{{key}." in text
