@@ -22,7 +22,7 @@ Tree = dict[str, dict[str, str]]
 """What each file holds, value by value."""
 _RUN = re.compile(r"\d{4}-\d\d-\d\d/\d\d-\d\d-\d\d-[0-9a-f]{4}|\d\d-\d\d-\d\d-[0-9a-f]{4}")
 _TIME = re.compile(r"second|elapsed|started|finished|pid$|host$|time$|_s$|per_s|^s/", re.IGNORECASE)
-_NAMED = re.compile(r"dirpath|model_path|fingerprint|names|run_dir|last_model")
+_NAMED = re.compile(r"dirpath|model_path|best_k_models|fingerprint|names|run_dir|last_model")
 """Values that hold the path or the name of the run folder, or are made from it."""
 _SEEN = (".md", ".log", ".png", ".html", ".lock", ".svg", "output", "provenance.json")
 """Files of times and texts: that they are there is all that is compared."""
