@@ -8,7 +8,6 @@ build OUT key=value ...       self-play refereed by Open Sage; keys: games, seed
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -71,11 +70,13 @@ def _build(target: Path, assignments: Sequence[str]) -> str:
     from raccoon.eval.benchmark import load
     from raccoon.eval.benchmark_build import BuildPlan, build_benchmark, is_of
     from raccoon.executor import ProcessExecutor
+    from raccoon.executor.shards import check_folder, remove_shards
 
     folder = target.with_name(f"{target.name}.parts")
     if target.exists() and not folder.exists():
         raise RaccoonError(f"{target}: exists already; name another file or remove it")
     check_suffix(target, *_COMPACT)
+    check_folder(folder)
     settings = _settings(assignments)
     workers = settings.pop("workers", None)
     check_arguments(BuildPlan, settings, "build")
@@ -92,7 +93,7 @@ def _build(target: Path, assignments: Sequence[str]) -> str:
     else:
         benchmark = build_benchmark(ProcessExecutor(workers), plan, folder)
         size = benchmark_file.write(benchmark, target)
-    shutil.rmtree(folder)
+    remove_shards(folder)
     return f"{target}: {size:,} bytes, {len(benchmark.checker):,} checker and {len(benchmark.cube):,} cube decisions"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,12 @@ from raccoon.files import file_digest, read_arrays, read_json, write_arrays, wri
 from raccoon.progress import Work
 from raccoon.versions import EVALUATORS, installed
 
-__all__ = ["check_units", "fingerprint", "run_shards", "shard_size"]
+__all__ = ["check_folder", "check_units", "fingerprint", "remove_shards", "run_shards", "shard_size"]
 
 _MOST_SHARDS = 10**6
 _BUSY = 64  # workers that a job of any size has shards for
+_STAMP = "job.json"
+_OWN = re.compile(r"job\.json|shard-[0-9]{6}\.npz|\..+\.tmp")
 
 
 def fingerprint(job: Mapping[str, Any]) -> str:
@@ -67,7 +70,7 @@ def run_shards(
     """
     if count > _MOST_SHARDS:
         raise RaccoonError(f"{work.label}: {count:,} shards, {_MOST_SHARDS:,} are the most; ask for less, or for larger shards")
-    stamp = folder / "job.json"
+    stamp = folder / _STAMP
     mark = {"fingerprint": fingerprint(job), "shard": f"{shard.__module__}.{shard.__qualname__}"}
     if stamp.exists() and read_json(stamp) != mark:
         raise RaccoonError(
@@ -87,6 +90,29 @@ def run_shards(
         write_arrays(folder / f"shard-{index:06d}.npz", result)
         found[index] = {key: np.asarray(value) for key, value in result.items()}
     return [found[index] for index in range(count)]
+
+
+def check_folder(folder: Path) -> None:
+    """Raise RaccoonError where ``folder`` holds what ``run_shards`` does not write: it is somebody else's."""
+    names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    foreign = (
+        [name for name in names if not _OWN.fullmatch(name)]
+        if _STAMP in names
+        else [name for name in names if not name.startswith(f".{_STAMP}.")]
+    )
+    if foreign or (folder.exists() and not folder.is_dir()):
+        raise RaccoonError(f"{folder}: is no folder of shards{f' (holds {foreign[0]})' if foreign else ''}; move it away")
+
+
+def remove_shards(folder: Path) -> None:
+    """Delete what ``run_shards`` wrote to ``folder``, and ``folder`` where nothing else is in it."""
+    if not (folder / _STAMP).exists():
+        return
+    for path in sorted(folder.iterdir(), key=lambda path: path.name == _STAMP):  # the stamp goes last: it says whose the others are
+        if _OWN.fullmatch(path.name):
+            path.unlink()
+    with contextlib.suppress(OSError):  # somebody put a file there meanwhile
+        folder.rmdir()
 
 
 def _read(path: Path) -> dict[str, np.ndarray] | None:

@@ -284,12 +284,28 @@ def test_a_build_that_was_killed_when_its_file_was_written_ends_without_building
     benchmark_file.write(replace(small, meta={**small.meta, **benchmark_build._named(BuildPlan(games=3))}), target)
     parts = tmp_path / "mine.npz.xz.parts"
     parts.mkdir()
+    (parts / "job.json").write_text("{}")
+    (parts / "shard-000000.npz").write_bytes(b"")
     with pytest.raises(RaccoonError, match=r"mine\.npz\.xz: exists already, and is no result of this build"):
         command.run(["build", str(target), "games=4"])
     assert f"{target.stat().st_size:,} bytes" in command.run(["build", str(target), "games=3"])
     assert not parts.exists()
     with pytest.raises(RaccoonError, match="exists already; name another"):
         command.run(["build", str(target), "games=3"])
+
+
+def test_a_folder_that_no_build_made_is_left_alone(tmp_path: Path) -> None:
+    whole, target = load(), tmp_path / "mine.npz.xz"
+    small = replace(whole, checker=whole.checker.first_games(1), cube=whole.cube.first_games(1))
+    own = tmp_path / "mine.npz.xz.parts" / "shard-000000.npz"
+    own.parent.mkdir()
+    own.write_bytes(b"mine")
+    for built in (False, True):
+        if built:
+            benchmark_file.write(replace(small, meta={**small.meta, **benchmark_build._named(BuildPlan(games=3))}), target)
+        with pytest.raises(RaccoonError, match=r"mine\.npz\.xz\.parts: is no folder of shards \(holds shard-000000\.npz\); move it away"):
+            command.run(["build", str(target), "games=3"])
+        assert own.read_bytes() == b"mine"
 
 
 @pytest.mark.slow
