@@ -17,8 +17,8 @@ __all__ = ["MixtureEngine"]
 class MixtureEngine(EngineBase):
     """Means of the values and outcome probabilities of ``engines`` (by name), each counted by its entry of ``weights`` over their sum.
 
-    ``weights`` null: all count alike. Probabilities are known when every engine knows them. Raises RaccoonError when the weights are
-    not those of the engines.
+    ``weights`` null: all count alike; an engine of weight 0 is not asked. Probabilities are known when every engine that counts
+    knows them. Raises RaccoonError when the weights are not those of the engines.
     """
 
     def __init__(self, engines: Mapping[str, Engine], weights: Mapping[str, float] | None = None, name: str | None = None) -> None:
@@ -33,8 +33,8 @@ class MixtureEngine(EngineBase):
         shares = {key: share / most for key, share in shares.items()}  # the sum of the largest numbers would be infinite
         total = sum(shares.values())
         super().__init__(name or "+".join(engine.name for engine in engines.values()))
-        self.parts = [(engine, shares[key] / total) for key, engine in engines.items()]
-        self.has_probs = all(engine.has_probs for engine in engines.values())
+        self.parts = [(engine, shares[key] / total) for key, engine in engines.items() if shares[key] > 0]
+        self.has_probs = all(engine.has_probs for engine, _ in self.parts)
 
     def _value(self, live: Boards) -> NDArray[np.float64]:
         return np.sum([share * np.asarray(engine.value(live), np.float64) for engine, share in self.parts], axis=0)

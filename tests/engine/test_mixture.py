@@ -33,6 +33,14 @@ def test_the_largest_weights_are_shares_too() -> None:
     assert [share for _, share in mixed.parts] == [0.5, 0.5]
 
 
+def test_an_engine_of_weight_0_is_not_asked(stages: np.ndarray) -> None:
+    idle = RandomEngine(2)
+    mixed = MixtureEngine({"a": GNUBG, "b": idle}, {"a": 1.0, "b": 0.0})
+    assert_allclose(mixed.probs6(stages), GNUBG.probs6(stages), atol=1e-7)
+    mixed.value(stages)
+    assert idle.evaluations == 0
+
+
 def test_conforms() -> None:
     check_engine(MixtureEngine({"a": GNUBG, "b": SAGE}))
 

@@ -7,7 +7,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from raccoon.contracts import RaccoonError
+from raccoon.engine.bearoff import BearoffEngine
+from raccoon.engine.composite import CompositeEngine
 from raccoon.engine.gnubg import GnubgEngine
+from raccoon.engine.mixture import MixtureEngine
 from raccoon.engine.random import RandomEngine
 from raccoon.search.lookahead_engine import LookaheadEngine
 from raccoon.search.tree import Tree
@@ -48,3 +51,12 @@ def test_no_ply_is_refused() -> None:
     for ply in (0, 4, 100):
         with pytest.raises(RaccoonError, match=rf"engine\.ply={ply}: give"):
             LookaheadEngine(BASE, ply=ply)
+
+
+def test_lookahead_over_lookahead_is_refused() -> None:
+    inner = LookaheadEngine(BASE)
+    for engine in (inner, MixtureEngine({"a": BASE, "b": inner}), CompositeEngine(BearoffEngine(), inner)):
+        with pytest.raises(RaccoonError, match=r"engine\.engine: it looks ahead, too.*engine\.ply"):
+            LookaheadEngine(engine)
+    with pytest.raises(RaccoonError, match=r"engine\.prune: it looks ahead"):
+        LookaheadEngine(BASE, prune=inner)
