@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import sys
@@ -10,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from types import FrameType
+from typing import Any
 
 __all__ = ["SIGNALS", "exit_status", "heard", "hold", "is_interrupt", "last_words", "listen", "pending", "release"]
 
@@ -95,10 +97,21 @@ def last_words(say: Callable[[], None]) -> Iterator[None]:
             _state.last_words.remove(say)
 
 
+def _quiet(report: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """``sys.unraisablehook`` after an interrupt: a pipe whose closing it cut short is closed again when it is collected."""
+
+    def hook(found: Any) -> None:
+        if not (isinstance(found.exc_value, OSError) and found.exc_value.errno == errno.EBADF):
+            report(found)
+
+    return hook
+
+
 def _handle(number: int, _: FrameType | None) -> None:
     now = time.monotonic()
     if _state.received is None:
         _state.received, _state.when = signal.Signals(number), now
+        sys.unraisablehook = _quiet(sys.unraisablehook)
         if not _state.held:
             raise KeyboardInterrupt
     elif now - _state.when > _ECHO_S:

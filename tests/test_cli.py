@@ -307,7 +307,7 @@ def test_an_interrupted_run_says_how_to_go_on(
         process.kill()  # of no effect where it has ended
         process.communicate()
     assert process.returncode == status
-    assert error.strip().splitlines()[-1] == "interrupted: mine keeps what is done; the same command continues it"
+    assert error.strip().splitlines()[-1] == "interrupted: mine keeps what is done; the same command continues it", error
     assert "Traceback" not in error
     assert json.loads((tmp_path / "mine" / "status.json").read_text())["state"] == "interrupted"
     written = (tmp_path / "mine" / "run.log").read_text()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
+import sys
 import threading
 
 import pytest
@@ -77,3 +79,21 @@ def test_other_threads_and_inner_ones_leave_the_handlers_alone(sent: signal.Sign
         with interrupts.heard():
             pass
         assert signal.getsignal(sent) is installed
+
+
+def test_a_pipe_whose_closing_was_cut_short_is_closed_without_a_word(sent: signal.Signals, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Closed:
+        def __init__(self, number: int) -> None:
+            self.number = number
+
+        def __del__(self) -> None:
+            raise OSError(self.number, "while it is collected")
+
+    reported: list[int | None] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda found: reported.append(found.exc_value.errno))
+    with interrupts.heard():
+        with pytest.raises(KeyboardInterrupt):
+            send(sent)
+        for number in (errno.EBADF, errno.EIO):
+            Closed(number)
+    assert reported == [errno.EIO]

@@ -403,7 +403,10 @@ def test_what_a_play_costs_at_a_score_and_in_a_tree() -> None:
     (record,) = analyse([read_question("4HPwATDgc/ABMA", "31", "24/21 6/5")], GNUBG, search)
     (row,) = (each for each in record["candidates"] if each["move"] == "24/21 6/5")
     assert row["equity"] == -3.0 * search.pre_roll(from_position_id(row["position"])[None], GNUBG)[0]
-    assert record["notes"] == ["no chances: a tree of MCTS averages equities, not outcomes"]
+    assert record["notes"][0] == "no chances: a tree of MCTS averages equities, not outcomes"
+    assert "by its visits" in record["notes"][1]
+    (before,) = analyse([read_question("4HPwATDgc/ABMA")], GNUBG, search)
+    assert len(before["notes"]) == 1  # no plays, so nothing about their rank
 
 
 @pytest.mark.parametrize(
