@@ -10,9 +10,10 @@ import numpy as np
 
 from raccoon.contracts import RaccoonError
 
-__all__ = ["bounded", "number", "quoted", "whole"]
+__all__ = ["bounded", "number", "path", "quoted", "whole"]
 
 _SHOWN = 80
+_LONGEST_NAME, _LONGEST_PATH = 255, 4000  # Linux has 4,096; the files in a run folder need the rest
 _DEEPEST, _MOST_VALUES, _MOST_BITS = 32, 100_000, 1024
 
 
@@ -41,6 +42,15 @@ def number(key: str, value: Any, what: str, *, least: float = 0.0, most: float =
     if not given or not least <= value <= most or (above and value == least):
         raise RaccoonError(f"{key}={quoted(value)}: give {what}")
     return float(value)
+
+
+def path(key: str, value: Any) -> None:
+    """Raise RaccoonError naming ``key`` for what no file system takes as a path."""
+    if not isinstance(value, str) or not value or "\0" in value:
+        raise RaccoonError(f"{key}={quoted(value)}: give a path")
+    names = [len(name.encode(errors="replace")) for name in value.split("/")]
+    if sum(names) + len(names) > _LONGEST_PATH or max(names) > _LONGEST_NAME:
+        raise RaccoonError(f"{key}={quoted(value)}: give a shorter path (names up to {_LONGEST_NAME} bytes, {_LONGEST_PATH:,} in all)")
 
 
 def bounded(value: Any, at: str) -> None:

@@ -13,6 +13,7 @@ Plies are GNUBG's: 0 is a static evaluation of the afterstates.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,13 +57,17 @@ OUTCOME_POINTS: NDArray[np.float64] = np.array([1.0, 2.0, 3.0, -1.0, -2.0, -3.0]
 """Points of ``probs6 = [win, win_g, win_bg, lose, lose_g, lose_bg]`` (exclusive, sums to 1) to the side on roll."""
 
 
+_LONG_WORD = re.compile(r"(\S{80})\S{240,}(\S{80})")
+
+
 class RaccoonError(ValueError):
     """Input that cannot be used. The message names the key, file or value and says what to do about it.
 
-    Whatever was put into it, it is cut in the middle beyond 4000 characters.
+    Whatever was put into it, it is cut in the middle beyond 4000 characters, and so is a word (such as a path) beyond 400.
     """
 
     def __init__(self, message: str = "") -> None:
+        message = _LONG_WORD.sub(r"\1...\2", message)
         super().__init__(message if len(message) <= 4000 else f"{message[:3000]} ... {message[-900:]}")
 
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from raccoon import interrupts, provenance, sweeps
+from raccoon import checks, interrupts, provenance, sweeps
 from raccoon.checks import quoted
 from raccoon.claims import ROOT, claim, claim_old, discarding, read_status
 from raccoon.contracts import RaccoonError
@@ -137,8 +137,7 @@ def _check_root(config: Mapping[str, Any]) -> None:
     texts = {"init": config.get("init"), "folder": config.get("folder")}
     wanted = {f"paths.{key}": value for key, value in config["paths"].items()} | {"paths.run_dir": config["run_dir"]}
     for key, value in (wanted | {key: value for key, value in texts.items() if value is not None}).items():
-        if not isinstance(value, str) or not value or "\0" in value:
-            raise RaccoonError(f"{key}={quoted(value)}: give a path")
+        checks.path(key, value)
 
 
 def _fingerprint(cfg: DictConfig, kind: str) -> str:

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 import raccoon
+from raccoon import checks
 from raccoon.arguments import check_arguments
 from raccoon.checks import number, quoted, whole
+from raccoon.cli.app import plain_main
 from raccoon.contracts import RaccoonError
 from raccoon.cube.state import owner_codes
 from raccoon.env.board import START
@@ -86,3 +88,23 @@ def test_every_error_message_quotes_by_the_one_helper() -> None:
                 named = [part for part in found if not (isinstance(part.value, ast.Name) and part.value.id.isupper())]
                 where = f"{path.relative_to(root)}, line {node.lineno}"
                 assert all(isinstance(part.value, ast.Subscript) for part in named), f"{where}: quote input by raccoon.checks.quoted"
+
+
+@pytest.mark.parametrize("wrong", [None, 3, "", "a\0b", "x" * 5000, "a/" + "ä" * 200, "a/" * 2500])
+def test_what_is_no_path_is_refused_in_one_short_line(wrong: Any) -> None:
+    with pytest.raises(RaccoonError, match=r"paths\.run_dir=.*: give a (shorter )?path") as caught:
+        checks.path("paths.run_dir", wrong)
+    assert len(str(caught.value)) < 250
+    checks.path("paths.run_dir", "/tmp/" + "x" * 255)
+
+
+def test_programs_show_long_words_without_their_middle(capsys: pytest.CaptureFixture[str]) -> None:
+    def run(_: list[str]) -> str:
+        raise RaccoonError(f"{'x' * 5000}/end: no such file")
+
+    with pytest.raises(SystemExit):
+        plain_main(run)
+    told = capsys.readouterr().err
+    assert len(told) < 250
+    assert "xxx..." in told
+    assert told.endswith("x/end: no such file\n")

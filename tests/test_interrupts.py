@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
+import gc
 import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 
 import pytest
 
 from raccoon import interrupts
+from raccoon.cli import app
 
 pytestmark = pytest.mark.parametrize("sent", interrupts.SIGNALS)
 
@@ -97,3 +101,25 @@ def test_a_pipe_whose_closing_was_cut_short_is_closed_without_a_word(sent: signa
         for number in (errno.EBADF, errno.EIO):
             Closed(number)
     assert reported == [errno.EIO]
+
+
+def test_an_interrupted_program_ends_at_once_with_its_status(
+    sent: signal.Signals, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    at_the_end: list[object] = []
+
+    def run(_: list[str]) -> str:
+        send(sent)
+        return "not reached"
+
+    def register(call: Callable[..., object], *arguments: object, **named: object) -> Callable[..., object]:
+        at_the_end.append(call)
+        return given(call, *arguments, **named)
+
+    given = atexit.register
+    monkeypatch.setattr(atexit, "register", register)
+    with pytest.raises(SystemExit) as ended:
+        app.plain_main(run)
+    assert ended.value.code == 128 + sent
+    assert capsys.readouterr() == ("", "interrupted\n")
+    assert at_the_end[0] is gc.freeze  # the first runs last; without it the interpreter takes over a second to leave torch

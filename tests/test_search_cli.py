@@ -283,3 +283,22 @@ def test_a_file_with_a_bad_line_ends_with_2(tmp_path: Path, capsys: pytest.Captu
     assert stop.value.code == 2
     assert out.startswith("4HPwATDgc/ABMA, to play 3-1")
     assert [line.split(":")[0] for line in err.splitlines()[-2:]] == [f"{file}, line 2", "error"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-m", f"position=[{START.partition('=')[2]}]"), "error: -m: search makes no runs that a sweep could keep; leave it out"),
+        (("hydra.mode=MULTIRUN", START), "error: -m: search makes no runs"),
+        (("player=checkpoint", "player.checkpoint=", START), "error: player.checkpoint='': no such file; name a checkpoint"),
+    ],
+)
+def test_what_the_whole_program_refuses(
+    arguments: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        main("search", _job, list(arguments), run_folder=False)
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import errno
 import functools
+import gc
 import os
 import re
 import sys
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["READ", "compose", "main", "plain_main", "section"]
 
-_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG)
 _MISSING = "{0}: not in the config, but needed; leave out ~{0}"
 Job = Callable[[dict[str, Any], Any], None]
 
@@ -111,10 +113,10 @@ class _Program:
         advice.check_groups(overrides)
         advice.check_missing(cfg)
         first_use.notice()
+        before.check(self.kind, plain(cfg), overrides)
         if not self.run_folder:
             self.job(plain(cfg), None)
             return
-        before.check(self.kind, plain(cfg), overrides)
         with runs.open_run(cfg, self.kind) as run:
             self.kept.append(str(run.dir if (jobs := sweep.current()) is None else jobs.sweep.dir))
             print(f"report: {run.dir / 'report.md'}") if run.reported else self.job(run.config, run)
@@ -153,6 +155,7 @@ def _interruptible() -> Iterator[list[str]]:
     from raccoon import interrupts
 
     kept: list[str] = []
+    atexit.register(gc.freeze)  # runs last: a search for garbage in all of torch would keep the ended program for seconds
     with interrupts.heard():
         try:
             yield kept
@@ -177,7 +180,7 @@ def _tell(error: BaseException, where: str = "") -> None:
         reason = str(error.message).splitlines()[0]
         key, _, value = error.override.partition("=")
         told = f"{error.override}: {reason}; a value with = or : in it goes in two kinds of quotes: \"{key}='{value}'\""
-        print(f"error: {told}", file=sys.stderr)
+        print(f"error: {RaccoonError(told)}", file=sys.stderr)
         return
     if isinstance(error, OSError):
         error = RaccoonError(
@@ -188,7 +191,7 @@ def _tell(error: BaseException, where: str = "") -> None:
     if key is not None and any(key in keys for keys in READ.values()):
         error, where = RaccoonError(_MISSING.format(key)), ""
     cause = f"\n{error.__cause__}" if isinstance(error.__cause__, OmegaConfBaseException) else ""
-    print(f"error: {error}{cause}{where}", file=sys.stderr)
+    print(f"error: {RaccoonError(f'{error}{cause}{where}')}", file=sys.stderr)
 
 
 def plain_main(run: Callable[[list[str]], str]) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hydra.experimental.callback import Callback
 
-from raccoon import claims, runs, sweeps
+from raccoon import checks, claims, runs, sweeps
 from raccoon.contracts import Figure, RaccoonError
 from raccoon.executor import fingerprint
 
@@ -100,12 +100,18 @@ class SweepCallback(Callback):
     """Opens the sweep of a command line, before Hydra makes any folder for it."""
 
     def on_multirun_start(self, config: DictConfig, **_: Any) -> None:
-        """See ``hydra.experimental.callback.Callback``. Ends the program with status 2 when the folder cannot be used."""
+        """See ``hydra.experimental.callback.Callback``. Ends the program with status 2 when the folder cannot be used, or none is."""
         global _run
         kind = str(config.hydra.job.name)
-        if config.hydra.sweeper.get("_target_") != _BASIC or "run_dir" not in config.paths or not runs.is_first_rank():
+        if not runs.is_first_rank():
             return
         try:
+            if "run_dir" not in (config.get("paths") or {}):
+                raise RaccoonError(
+                    f"-m: {kind} makes no runs that a sweep could keep; leave it out, and give lists in brackets: position=[A,B]"
+                )
+            if config.hydra.sweeper.get("_target_") != _BASIC:
+                return
             _run = SweepRun(_open(config, kind))
         except RaccoonError as error:  # Hydra would turn it into a warning
             print(f"error: {error}", file=sys.stderr)
@@ -132,6 +138,7 @@ def _open(config: DictConfig, kind: str) -> sweeps.Sweep:
     for word in config.hydra.overrides.task:
         if word.startswith("paths.run_dir=") and "," in word:
             raise RaccoonError(f"{word}: the jobs of a sweep have numbered folders in one; name that, or leave it out")
+    checks.path("paths.run_dir", config.paths.run_dir)
     base = OmegaConf.to_container(config, resolve=False)
     assert isinstance(base, dict)
     settings = {key: value for key, value in base.items() if key not in _IGNORED}
