@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,12 @@ import pytest
 
 from raccoon.build import plain
 from raccoon.cli.app import compose, main
-from raccoon.cli.search import _job
+from raccoon.cli.records import append
+from raccoon.cli.search import _job, _print_json, _records
 from raccoon.contracts import RaccoonError
+from raccoon.engine.random import RandomEngine
+from raccoon.play.player import EnginePlayer
+from raccoon.search.questions import read_question
 
 ROOT = Path(__file__).parents[1]
 START = "position=4HPwATDgc/ABMA"
@@ -157,6 +163,22 @@ def test_a_file_of_records_is_continued(tmp_path: Path, capsys: pytest.CaptureFi
         {k: v for k, v in json.loads(line).items() if k not in drop} for line in whole
     ]
     assert capsys.readouterr().out == f"{out}: 3 positions, 3 of them new\n{out}: 3 positions, 1 of them new\n"
+
+
+def test_records_do_not_stay_in_memory(tmp_path: Path) -> None:
+    """Not with a file and not as JSON; one has some 2,000 bytes."""
+    question, player = read_question("AQAAiAAAAAAAAA", 21), EnginePlayer(RandomEngine(1))
+    config = {"cubeful": False, "top": None}
+    for write in (lambda found: list(append(tmp_path / "out.jsonl", "", found)), _print_json):
+        peaks = []
+        for lines in (1, 127, 255):  # whole batches; the first for what is made once
+            with (tmp_path / "printed").open("w") as printed, contextlib.redirect_stdout(printed):
+                if lines > 1:
+                    tracemalloc.start()
+                write(_records(config, [question] * lines, player))
+                peaks.append(tracemalloc.get_traced_memory()[1])
+                tracemalloc.stop()
+        assert (peaks[2] - peaks[1]) / 128 < 1000
 
 
 def test_a_file_of_other_records_is_kept(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def _job(config: dict[str, Any], _: Any) -> None:
     else:
         records = track(_records(config, entries, player), len(entries), "analysis", "positions")
         if config["json"]:
-            print(json.dumps(list(records), indent=1))
+            _print_json(records)
         else:
             _show(entries, records, player, config["diagram"])
     refused = sum(isinstance(entry, _Refused) for entry in entries)
@@ -101,11 +101,20 @@ def _write(config: dict[str, Any], entries: list[Question | _Refused], player: A
 
     path = Path(config["out"])
     mark = fingerprint({"player": section(config, "player"), "top": config["top"], "cubeful": config["cubeful"]})
-    done = records.kept(path, mark, [entry.asked() for entry in entries], config["resume"])
+    done = records.kept(path, mark, (entry.asked() for entry in entries), config["resume"])
     found = _records(config, entries[done:], player)
     for _ in track(records.append(path, mark, found), len(entries) - done, "analysis", "positions"):
         pass
     print(f"{path}: {len(entries)} positions, {len(entries) - done} of them new")
+
+
+def _print_json(records: Iterator[dict[str, Any]]) -> None:
+    """One document, a list, of which one record is in memory at a time."""
+    before = "[\n "
+    for record in records:
+        print(before + json.dumps(record, indent=1).replace("\n", "\n "), end="")
+        before = ",\n "
+    print("\n]")
 
 
 def _show(entries: list[Question | _Refused], records: Iterator[dict[str, Any]], player: Any, diagram: bool) -> None:

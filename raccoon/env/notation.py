@@ -19,7 +19,7 @@ from raccoon.env.board import as_array, as_board, swap
 from raccoon.env.codec import position_id
 from raccoon.env.movegen import afterstates, check_dice, step, undo
 
-__all__ = ["CANNOT_MOVE", "format_turn", "parse_turn"]
+__all__ = ["CANNOT_MOVE", "format_turn", "format_turns", "parse_turn"]
 
 CANNOT_MOVE = "Cannot Move"
 """What ``format_turn`` says of a dance."""
@@ -41,10 +41,10 @@ class _Text:
     starred: frozenset[int]
 
 
-def _sequences(board: Boards, dice: tuple[int, ...], ordered: bool) -> list[list[_Step]]:
-    """Every maximal sequence of checker moves with ``dice`` in this order (``ordered``: from high points to low ones)."""
+def _sequences(board: Boards, dice: tuple[int, ...], ordered: bool, found: dict[bytes, list[list[_Step]]]) -> None:
+    """Add to ``found``, by the bytes of the afterstate (opponent in slot 1), every sequence of checker moves with ``dice`` in this order,
+    those that stop early included (``ordered``: from high points to low ones)."""
     mover, other = board[1].copy(), board[0].copy()
-    found: list[list[_Step]] = []
 
     def extend(path: list[_Step], highest: int) -> None:
         if len(path) < len(dice):
@@ -54,23 +54,9 @@ def _sequences(board: Boards, dice: tuple[int, ...], ordered: bool) -> list[list
                 if kind:
                     extend([*path, (source + 1, max(source + 1 - die, 0), kind == 2)], source if ordered else 24)
                     undo(mover, other, source, die, kind)
-        found.append(path)
+        found.setdefault(mover.tobytes() + other.tobytes(), []).append(path)
 
     extend([], 24)
-    return found
-
-
-def _play(board: Boards, steps: list[_Step]) -> Boards:
-    """The afterstate (opponent in slot 1) of a sequence."""
-    mover, other = board[1].copy(), board[0].copy()
-    for source, target, hit in steps:
-        mover[source - 1] -= 1
-        if target:
-            mover[target - 1] += 1
-        if hit:
-            other[24 - target] = 0
-            other[24] += 1
-    return np.stack([mover, other])
 
 
 def _chains(steps: list[_Step]) -> list[str]:
@@ -108,20 +94,29 @@ def format_turn(before: ArrayLike, child: ArrayLike, dice: ArrayLike) -> str:
     ``before int8[2, 25]`` with the mover in slot 1, ``child int8[2, 25]`` the afterstate (opponent in slot 1), ``dice``
     two numbers. ``parse_turn`` reads the text back. Raises RaccoonError when no legal play leads to ``child``.
     """
-    board, target = as_board(before), as_board(child, "child")
+    return format_turns(before, as_board(child, "child")[None], dice)[0]
+
+
+def format_turns(before: ArrayLike, children: Boards, dice: ArrayLike) -> list[str]:
+    """``format_turn`` of each of ``children int8[M, 2, 25]``, all after one position and roll, in hardly more time than one takes."""
+    board = as_board(before)
     high, low = sorted(_dice(dice), reverse=True)
-    children, _ = afterstates(board[None], [[high, low]])
-    if not (children == target).all(axis=(1, 2)).any():
-        raise RaccoonError(f"turn {high}-{low}: no legal play leads to slot 0 {target[0].tolist()}, slot 1 {target[1].tolist()}")
-    if np.array_equal(target, swap(board)):
-        return CANNOT_MOVE
-    orders = [(high,) * 4] if high == low else [(high, low), (low, high)]
-    texts = [
-        _write(steps)
-        for order in orders
-        for steps in _sequences(board, order, ordered=high == low)
-        if steps and np.array_equal(_play(board, steps), target)
-    ]
+    legal = {child.tobytes() for child in afterstates(board[None], [[high, low]])[0]}
+    found: dict[bytes, list[list[_Step]]] = {}
+    for order in [(high,) * 4] if high == low else [(high, low), (low, high)]:
+        _sequences(board, order, high == low, found)
+    texts = []
+    for child in children:
+        key = child.tobytes()
+        if key not in legal:
+            raise RaccoonError(f"turn {high}-{low}: no legal play leads to slot 0 {child[0].tolist()}, slot 1 {child[1].tolist()}")
+        texts.append(CANNOT_MOVE if np.array_equal(child, swap(board)) else _shortest(found[key]))
+    return texts
+
+
+def _shortest(sequences: list[list[_Step]]) -> str:
+    """The text of one of the sequences, which end alike: the fewest moves, then the fewest hits."""
+    texts = [_write(steps) for steps in sequences]
     return min(texts, key=lambda text: (text.count("/"), text.count("*"), texts.index(text)))
 
 

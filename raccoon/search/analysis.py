@@ -13,18 +13,22 @@ from raccoon.contracts import Boards, CubefulSearch, CubeModel, Engine, RaccoonE
 from raccoon.cube.cubeful import CubefulTree
 from raccoon.cube.model import best_of
 from raccoon.engine.outcomes import FLIPPED, exact_probs6
+from raccoon.engine.remembered import RememberedEngine
 from raccoon.env.board import terminal_points
-from raccoon.env.movegen import enumerate_turns
-from raccoon.env.notation import format_turn
+from raccoon.env.movegen import afterstates, enumerate_turns
+from raccoon.env.notation import format_turns
 from raccoon.search.expectimax import Expectimax
 from raccoon.search.filters import keep_best
-from raccoon.search.lookahead import terminal_value
+from raccoon.search.lookahead import StaticSearch, terminal_value
 from raccoon.search.mcts import MCTS
 from raccoon.search.questions import Question
 from raccoon.search.records import Found, Unit, cube_action, named_chances, plays_record
 from raccoon.search.rollout import Rollout
 
 __all__ = ["analyse"]
+
+_MOST, _QUICK_S = 64, 0.25
+"""Most questions that are asked together; more than one only where the ones before took less time than that."""
 
 
 def analyse(
@@ -34,7 +38,8 @@ def analyse(
 
     All begin with ``input, line, position, xgid, dice, move`` of the question, then ``engine, search`` (names), ``ply`` of the search (None
     where it does not count in plies) and ``cube`` (None: cubeless); they end with ``notes`` (what is left out, and why),
-    ``evaluations`` (pruning and filter engines included) and ``seconds`` of this question.
+    ``evaluations`` (pruning and filter engines included) and ``seconds`` of this question. Questions of a static search are asked
+    together, up to 64 at a time while that is quick: ``evaluations`` are then those of the question asked alone, ``seconds`` an equal part.
 
     With dice: ``candidates``, each with ``move, position`` (after it), ``equity`` (points to the mover), ``mwc``, ``difference`` to the
     best, ``chances`` (the mover's by name, cumulative; None where nobody knows them), ``ply``, ``se`` (points; the standard error of a
@@ -49,22 +54,43 @@ def analyse(
     Cubeful equities are in points per unit of the cube; at a match score they are normalised, and ``mwc`` is the match winning chance.
     Raises RaccoonError when the search or the engine cannot.
     """
-    name, engines = search.name, _engines(engine, search)
+    name: str = search.name
     able = engine.has_probs and isinstance(search, CubefulSearch) and getattr(search, "doubles", "joint") == "joint"
     if model is not None and cubeful and not able:
         raise RaccoonError(
             f"cubeful=true: needs a search that plays with a cube (static, expectimax, pruned; not {name}) and an engine that "
             "knows the outcome chances"
         )
-    for question in questions:
-        wanted = able and question.own_cube if cubeful is None else cubeful
-        used = model if wanted and question.cubes.rules is not None else None
-        began, before = time.perf_counter(), sum(each.evaluations for each in engines)
-        found = (_before_the_roll if question.position.dice is None else _plays)(question, engine, search, used)
-        spent = {"evaluations": sum(each.evaluations for each in engines) - before, "seconds": time.perf_counter() - began}
-        names = {"engine": engine.name, "search": name, "ply": _ply(search)}
-        cube = {"cube": None if used is None else question.cube()}
-        yield question.asked() | names | cube | found | {"notes": _notes(question, engine, search, used, cubeful)} | spent
+    start, size, cheap = 0, 1, isinstance(search, StaticSearch)
+    while start < len(questions):
+        began, part = time.perf_counter(), questions[start : start + size]
+        asked, records = _together(part, engine) if cheap else engine, []
+        for question in part:
+            wanted = able and question.own_cube if cubeful is None else cubeful
+            records.append(_record(question, asked, search, model if wanted else None, cubeful))
+        spent = time.perf_counter() - began
+        start, size = start + len(part), min(2 * size, _MOST) if cheap and spent < _QUICK_S else 1
+        yield from (record | {"seconds": spent / len(part)} for record in records)
+
+
+def _together(questions: Sequence[Question], engine: Engine) -> Engine:
+    """``engine`` asked about every board of the questions at once."""
+    rolled = [question for question in questions if question.position.dice is not None]
+    boards = [question.position.board[None] for question in questions if question.position.dice is None]
+    if rolled:
+        before = np.stack([question.position.board for question in rolled])
+        boards.append(afterstates(before, np.array([question.position.dice for question in rolled]))[0])
+    return RememberedEngine(engine, np.concatenate(boards))
+
+
+def _record(question: Question, engine: Engine, search: Any, model: CubeModel | None, cubeful: bool | None) -> dict[str, Any]:
+    used, engines = model if question.cubes.rules is not None else None, _engines(engine, search)
+    before = sum(each.evaluations for each in engines)
+    found = (_before_the_roll if question.position.dice is None else _plays)(question, engine, search, used)
+    names = {"engine": engine.name, "search": search.name, "ply": _ply(search)}
+    cube = {"cube": None if used is None else question.cube()}
+    told = {"notes": _notes(question, engine, search, used, cubeful), "evaluations": sum(each.evaluations for each in engines) - before}
+    return question.asked() | names | cube | found | told
 
 
 def _ply(search: Any) -> int | None:
@@ -122,7 +148,7 @@ def _before_the_roll(question: Question, engine: Engine, search: Any, model: Cub
 def _plays(question: Question, engine: Engine, search: Any, model: CubeModel | None) -> dict[str, Any]:
     boards, dice = question.position.board[None], np.array([question.position.dice])
     turns = enumerate_turns(boards, dice, None if model is None else question.cubes)
-    moves = [format_turn(boards[0], child, dice[0]) for child in turns.children]
+    moves = format_turns(boards[0], turns.children, dice[0])
     asked = [] if question.move is None else [moves.index(question.move)]
     if isinstance(search, Rollout):
         found = _rolled_out(turns, engine, search, asked)

@@ -9,7 +9,7 @@ from raccoon.contracts import RaccoonError
 from raccoon.env.board import START, swap
 from raccoon.env.codec import from_position_id, position_id
 from raccoon.env.movegen import afterstates, afterstates_all_rolls
-from raccoon.env.notation import CANNOT_MOVE, format_turn, parse_turn
+from raccoon.env.notation import CANNOT_MOVE, format_turn, format_turns, parse_turn
 
 
 def board(mine: dict[int, int], theirs: dict[int, int]) -> np.ndarray:
@@ -33,6 +33,7 @@ def test_texts_of_a_position_differ() -> None:
     children, offsets = afterstates_all_rolls(START[None])
     texts = [format_turn(START, child, (4, 4)) for child in children[offsets[15] : offsets[16]]]
     assert len(set(texts)) == len(texts) > 50
+    assert format_turns(START, children[offsets[15] : offsets[16]], (4, 4)) == texts
 
 
 @pytest.mark.parametrize(

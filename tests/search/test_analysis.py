@@ -310,6 +310,19 @@ def test_records_say_where_they_come_from_and_what_they_cost() -> None:
     assert records[0]["evaluations"] != records[1]["evaluations"]
 
 
+def test_static_questions_share_calls_of_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is told what it would have been told alone; the engine is called a few times in all."""
+    questions = [read_question("4HPwATDgc/ABMA", dice) for dice in [None, *range(61, 67), *range(51, 57)] * 2]
+    alone = [next(analyse([question], RandomEngine(1), StaticSearch())) for question in questions]
+    engine, calls = RandomEngine(1), []
+    value = engine.value
+    monkeypatch.setattr(engine, "value", lambda boards: calls.append(len(boards)) or value(boards))
+    together = list(analyse(questions, engine, StaticSearch()))
+    assert [record | {"seconds": 0} for record in together] == [record | {"seconds": 0} for record in alone]
+    assert len(calls) <= 5  # of 1, 2, 4, 8 and 16 questions
+    assert sum(calls) < sum(record["evaluations"] for record in together)
+
+
 def test_match_equities_are_those_of_gnubg() -> None:
     """MWC, and its normalised equity by GNUBG's own function and table."""
     gnubg: Any = importlib.import_module("gnubg")
