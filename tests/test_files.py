@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 
 from raccoon.contracts import RaccoonError
-from raccoon.files import atomic, read_json, remove_left_over, write_arrays, write_csv, write_json, write_text
+from raccoon.files import atomic, read_json, remove_left_over, write_csv, write_json, write_text
+from raccoon.npz import write_arrays
 
 
 def names(folder: Path) -> list[str]:

@@ -23,8 +23,9 @@ from raccoon.checks import quoted, whole
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.data.policy_rows import DECISION_ROW, check_decisions
 from raccoon.data.rows import ROW, check_rows, unpack5
-from raccoon.files import file_digest, json_text, npy_header, open_regular, read_json
+from raccoon.files import file_digest, json_text, open_regular, read_json
 from raccoon.locks import check_free
+from raccoon.npz import npy_header
 
 __all__ = [
     "DECISIONS",

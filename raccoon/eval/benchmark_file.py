@@ -23,7 +23,8 @@ from raccoon.env.codec import from_position_keys, position_keys
 from raccoon.eval.benchmark import Benchmark, CheckerDecisions, CubeDecisions
 from raccoon.eval.benchmark_check import LONGEST_TEXT, checked
 from raccoon.eval.benchmark_json import key_order
-from raccoon.files import parse_arrays, parse_json, read_regular
+from raccoon.files import parse_json, read_regular
+from raccoon.npz import parse_arrays
 
 __all__ = ["MAGIC", "read", "write"]
 

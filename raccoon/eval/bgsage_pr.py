@@ -24,7 +24,7 @@ from raccoon.eval.cube_ready import CUBELESS_MOVES, ask_first, cubeless_twin
 from raccoon.eval.pr_scoring import PR_SCALE, Metric, Scores, accuracy, accuracy_tables, group_masks, pr, score
 from raccoon.eval.pr_shards import Selection, decide
 from raccoon.executor import Executor
-from raccoon.files import write_arrays
+from raccoon.npz import write_arrays
 from raccoon.rng import generator
 
 __all__ = ["BGSagePR", "Settings", "paired", "predicted_ppg"]

@@ -14,7 +14,7 @@ from raccoon.eval.collect_arenas import collect_arenas, is_arena, job_names
 from raccoon.eval.frontier import pareto
 from raccoon.eval.pr_scoring import PR_SCALE
 from raccoon.eval.trained import config_names, scored_folder
-from raccoon.files import read_arrays
+from raccoon.npz import read_arrays
 from raccoon.rng import generator
 from raccoon.sweeps import read_jobs, told
 

@@ -24,7 +24,7 @@ from raccoon.eval.cube_ready import ask_first
 from raccoon.eval.cube_scoring import CubeScores, score
 from raccoon.eval.cube_shards import CubeDecided, decide, takes_models
 from raccoon.executor import Executor
-from raccoon.files import write_arrays
+from raccoon.npz import write_arrays
 
 __all__ = ["CubePR"]
 

@@ -15,7 +15,8 @@ import numpy as np
 from raccoon import assets
 from raccoon.contracts import RaccoonError
 from raccoon.executor.base import Executor, Shard
-from raccoon.files import file_digest, read_arrays, read_json, write_arrays, write_json
+from raccoon.files import file_digest, read_json, write_json
+from raccoon.npz import read_arrays, write_arrays
 from raccoon.progress import Work
 from raccoon.versions import EVALUATORS, installed
 
