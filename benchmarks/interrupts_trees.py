@@ -22,9 +22,9 @@ Tree = dict[str, dict[str, str]]
 """What each file holds, value by value."""
 _RUN = re.compile(r"\d{4}-\d\d-\d\d/\d\d-\d\d-\d\d-[0-9a-f]{4}|\d\d-\d\d-\d\d-[0-9a-f]{4}")
 _TIME = re.compile(r"second|elapsed|started|finished|pid$|host$|time$|_s$|per_s|^s/", re.IGNORECASE)
-_NAMED = re.compile(r"dirpath|model_path|best_k_models|fingerprint|names|run_dir|last_model")
+_NAMED = re.compile(r"dirpath|model_path|best_k_models|^rng$|fingerprint|names|run_dir|last_model")
 """Values that hold the path or the name of the run folder, or are made from it."""
-_SEEN = (".md", ".log", ".png", ".html", ".lock", ".svg", "output", "provenance.json")
+_SEEN = (".md", ".log", ".png", ".html", ".lock", ".svg", "output", "provenance.json", "multirun.yaml")
 """Files of times and texts: that they are there is all that is compared."""
 _PIECES = re.compile(r"(^|/)csv/version_\d+")
 """Lightning's CSV logger begins another file whenever a training goes on; ``metrics.csv`` holds the whole curve and is compared."""

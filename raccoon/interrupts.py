@@ -82,8 +82,9 @@ def exit_status() -> int:
 
 
 def is_interrupt(error: BaseException) -> bool:
-    """Whether ``error`` is an interrupt, or what Lightning makes of one."""
-    return isinstance(error, KeyboardInterrupt) or (isinstance(error, SystemExit) and isinstance(error.__context__, KeyboardInterrupt))
+    """Whether ``error`` is an interrupt, or what Lightning (SystemExit) or a compiled kernel (SystemError) makes of one."""
+    made = isinstance(error, SystemExit | SystemError) and isinstance(error.__context__, KeyboardInterrupt)
+    return made or isinstance(error, KeyboardInterrupt)
 
 
 @contextlib.contextmanager

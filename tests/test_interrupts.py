@@ -123,3 +123,16 @@ def test_an_interrupted_program_ends_at_once_with_its_status(
     assert ended.value.code == 128 + sent
     assert capsys.readouterr() == ("", "interrupted\n")
     assert at_the_end[0] is gc.freeze  # the first runs last; without it the interpreter takes over a second to leave torch
+
+
+def test_an_interrupt_within_compiled_code_is_one(sent: signal.Signals) -> None:
+    """A numba kernel that is interrupted raises a SystemError of its own from the KeyboardInterrupt."""
+    with interrupts.heard():
+        try:
+            try:
+                send(sent)
+            except KeyboardInterrupt as error:
+                raise SystemError("a result with an exception set") from error
+        except SystemError as error:
+            assert interrupts.is_interrupt(error)
+    assert not interrupts.is_interrupt(SystemError("something else"))

@@ -159,7 +159,7 @@ def _interruptible() -> Iterator[list[str]]:
     with interrupts.heard():
         try:
             yield kept
-        except (KeyboardInterrupt, SystemExit) as error:
+        except (KeyboardInterrupt, SystemExit, SystemError) as error:
             if not interrupts.is_interrupt(error):
                 raise
             from raccoon import runs
