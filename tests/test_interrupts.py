@@ -127,10 +127,14 @@ def test_an_interrupted_program_ends_at_once_with_its_status(
 
 def test_an_interrupt_within_compiled_code_is_one(sent: signal.Signals) -> None:
     """A numba kernel that is interrupted raises a SystemError of its own from the KeyboardInterrupt."""
-    with interrupts.heard(), pytest.raises(SystemError) as caught:
+
+    def kernel() -> None:
         try:
             send(sent)
         except KeyboardInterrupt as error:
             raise SystemError("a result with an exception set") from error
+
+    with interrupts.heard(), pytest.raises(SystemError) as caught:
+        kernel()
     assert interrupts.is_interrupt(caught.value)
     assert not interrupts.is_interrupt(SystemError("something else"))
