@@ -29,15 +29,19 @@ def test_one_ply_over_gnubg_is_gnubgs_one_ply(boards: np.ndarray) -> None:
     assert_allclose(LookaheadEngine(BASE).points(boards), GnubgEngine(1).points(boards), atol=5e-6)
 
 
-def test_chances_are_those_of_the_tree_and_repeats_are_searched_once(boards: np.ndarray) -> None:
-    engine = LookaheadEngine(BASE, prune=RandomEngine(3), shortlist=2)
-    twice = np.concatenate([boards, boards[::-1]])
-    before = BASE.evaluations
-    chances = engine.probs6(twice)
-    once = BASE.evaluations - before
-    assert_allclose(chances[:10], Tree(BASE, prune=RandomEngine(3), shortlist=2).chances(boards, 1), atol=1e-6)
+def test_chances_are_those_of_the_tree_and_repeats_are_searched_once(boards: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine, searched, chances_of = LookaheadEngine(BASE, prune=RandomEngine(3), shortlist=2), [], Tree.chances
+    expected = engine.tree.chances(boards, 1)
+
+    def spy(tree: Tree, given: np.ndarray, depth: int) -> np.ndarray:
+        searched.append((len(given), depth))
+        return chances_of(tree, given, depth)
+
+    monkeypatch.setattr(Tree, "chances", spy)
+    chances = engine.probs6(np.concatenate([boards, boards[::-1]]))
+    assert_allclose(chances[:10], expected, atol=1e-6)
     assert_array_equal(chances[10:], chances[:10][::-1])
-    assert BASE.evaluations - before == 2 * once
+    assert searched[0] == (10, 1)
 
 
 def test_conforms_with_and_without_probabilities() -> None:
