@@ -83,8 +83,10 @@ def exit_status() -> int:
 
 def is_interrupt(error: BaseException) -> bool:
     """Whether ``error`` is an interrupt, or what Lightning (SystemExit) or a compiled kernel (SystemError) makes of one."""
-    made = isinstance(error, SystemExit | SystemError) and isinstance(error.__context__, KeyboardInterrupt)
-    return made or isinstance(error, KeyboardInterrupt)
+    found: BaseException | None = error
+    while isinstance(found, SystemExit | SystemError):  # a kernel called by a kernel makes one of the other's
+        found = found.__context__
+    return isinstance(found, KeyboardInterrupt)
 
 
 @contextlib.contextmanager

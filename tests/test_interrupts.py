@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import errno
 import gc
 import os
@@ -10,7 +11,9 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from typing import Any
 
+import hydra
 import pytest
 
 from raccoon import interrupts
@@ -126,15 +129,39 @@ def test_an_interrupted_program_ends_at_once_with_its_status(
 
 
 def test_an_interrupt_within_compiled_code_is_one(sent: signal.Signals) -> None:
-    """A numba kernel that is interrupted raises a SystemError of its own from the KeyboardInterrupt."""
+    """A numba kernel that is interrupted raises a SystemError of its own, and so does each that called it."""
 
-    def kernel() -> None:
+    def kernel(depth: int) -> None:
         try:
-            send(sent)
-        except KeyboardInterrupt as error:
+            kernel(depth - 1) if depth else send(sent)
+        except (KeyboardInterrupt, SystemError) as error:
             raise SystemError("a result with an exception set") from error
 
     with interrupts.heard(), pytest.raises(SystemError) as caught:
-        kernel()
+        kernel(2)
     assert interrupts.is_interrupt(caught.value)
     assert not interrupts.is_interrupt(SystemError("something else"))
+
+
+def test_a_program_says_interrupted_whatever_a_library_made_of_the_signal(
+    sent: signal.Signals, program: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def job(config: dict[str, Any], run: Any) -> None:
+        try:
+            send(sent)
+        except KeyboardInterrupt as error:
+            raise SystemError("a kernel returned a result with an exception set") from error
+
+    def composing(*_: Any, **__: Any) -> Any:
+        def start() -> None:
+            with contextlib.suppress(KeyboardInterrupt):
+                send(sent)
+            raise ValueError("half a config")
+
+        return lambda _: start
+
+    for patched in (False, True):
+        if patched:
+            monkeypatch.setattr(hydra, "main", composing)
+        ended = program(lambda: app.main("search", job, ["position=4HPwATDgc/ABMA"], run_folder=False))
+        assert (ended.returncode, ended.stderr) == (128 + sent, "interrupted\n")

@@ -59,7 +59,7 @@ class _Program:
             import hydra
         except ModuleNotFoundError as error:
             sys.exit(f"error: {error}; activate the environment that `make train` or `make test` makes: . .venv/bin/activate")
-        from raccoon import plugins, runs
+        from raccoon import interrupts, plugins, runs
         from raccoon.cli import sweep
 
         plugins.install()
@@ -71,6 +71,8 @@ class _Program:
                 if (jobs := sweep.current()) is not None:
                     self.failures += jobs.conclude()
             except Exception as error:
+                if interrupts.is_interrupt(error) or (interrupts.pending() and not self.composed):  # Hydra makes errors of its own of it
+                    raise KeyboardInterrupt from error
                 self._refuse(error)
             finally:
                 sweep.close()
@@ -81,7 +83,7 @@ class _Program:
         """The config is there: run the job, alone or as one of a sweep."""
         from hydra.core.hydra_config import HydraConfig
 
-        from raccoon import runs
+        from raccoon import interrupts, runs
         from raccoon.cli import sweep
 
         self.composed = True
@@ -92,6 +94,8 @@ class _Program:
                 with contextlib.nullcontext() if runs.is_first_rank() else sweep.quiet():
                     self._work(cfg)
         except Exception as error:
+            if interrupts.is_interrupt(error):
+                raise KeyboardInterrupt from error
             if self.full:
                 raise
             if not _expected(error):
