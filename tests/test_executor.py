@@ -10,6 +10,8 @@ import sys
 import textwrap
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent import futures
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +106,32 @@ def test_shards_of_killed_workers_are_run_again(tmp_path: Path) -> None:
 def test_shards_that_keep_killing_their_worker_are_reported() -> None:
     with pytest.raises(RaccoonError, match=r"died 3 times in a row while running shards \[0\].*executor\.workers=0"):
         list(ProcessExecutor(1, progress=False).map(always_dies, {}, [0], Work("dies")))
+
+
+class _OneShardPool:
+    """A pool that finishes the first shard that it is given and dies with the next."""
+
+    def __init__(self, *settings: Any) -> None:
+        self.given = 0
+
+    def submit(self, run: Any, shard: Shard, job: Mapping[str, Any], index: int, place: int) -> futures.Future[dict[str, Any]]:
+        future: futures.Future[dict[str, Any]] = futures.Future()
+        if self.given:
+            future.set_exception(BrokenProcessPool())
+        else:
+            future.set_result(shard(job, index))
+        self.given += 1
+        return future
+
+    def shutdown(self, **how: Any) -> None:
+        pass
+
+
+def test_deaths_with_results_between_them_are_not_in_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "ProcessPoolExecutor", _OneShardPool)
+    monkeypatch.setattr(processes.futures, "as_completed", iter)  # in the order of the shards
+    found = dict(processes.ProcessWorkers(1).start(draw, {"seed": 1}, range(8)))  # seven pools die
+    assert {index: int(result["index"]) for index, result in found.items()} == {i: i for i in range(8)}
 
 
 @pytest.mark.parametrize("workers", [0, 1])

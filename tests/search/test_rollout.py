@@ -76,6 +76,16 @@ def test_1296_trials_of_two_half_moves_are_the_exact_expectation(engine, boards,
     np.testing.assert_allclose(found.equity, equities(boards, 2, engine), atol=1e-6)
 
 
+@pytest.mark.parametrize("trials", [2, 5])
+def test_the_standard_error_is_that_of_a_sample(trials) -> None:
+    """Of ``n`` games with a point at stake, ``w`` won: variance ``4 w (n - w) / n (n - 1)``, over ``n`` for the mean."""
+    found = Rollout(trials, None, luck=False, stratify=False).roll(bearoffs(12), TABLES)
+    wins = trials * (found.equity + 1) / 2
+    np.testing.assert_allclose(found.se**2, 4 * wins * (trials - wins) / trials**2 / (trials - 1), atol=1e-12)
+    np.testing.assert_allclose(found.probs_se[:, 0], found.se / 2, atol=1e-12)
+    assert (found.se > 0).any()
+
+
 class Perfect:
     """Plays by the tables, whatever engine it is given."""
 
