@@ -25,7 +25,7 @@ def _job(config: dict[str, Any], run: Run) -> None:
         return
     from raccoon import provenance
     from raccoon.eval.wandb_report import log_report
-    from raccoon.train.loggers import begin, build_loggers, finish
+    from raccoon.train.loggers import begin, build_loggers, close_loggers
 
     failed = True
     try:
@@ -35,7 +35,7 @@ def _job(config: dict[str, Any], run: Run) -> None:
         log_report(loggers, run.dir)
         failed = False
     finally:
-        finish(failed)
+        close_loggers(failed)
 
 
 def _measure(config: dict[str, Any], run: Run, evaluator: Any) -> None:

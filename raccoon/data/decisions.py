@@ -106,9 +106,11 @@ def _shares(player: Player, turns: Turns, top: int, temperature: float) -> NDArr
 
 
 def _one_each(first: HalfTargets, second: HalfTargets, keys: NDArray[np.uint64]) -> HalfTargets:
-    """Of the second halves of every row the one behind a first half drawn by its share, where there is a choice left."""
+    """Of the second halves of every row (those of a row together, rows ascending) the one behind a first half drawn by its share,
+    where there is a choice left. ``second.entry`` says which first half is meant. ``keys uint64[N]`` draw, one a row of ``first``."""
+    assert second.entry is not None
     counts = np.diff(second.offsets)
-    mass = first.shares[first.again & (first.shares > 0)]  # the rows of ``second`` are these first halves, in order
+    mass = first.shares[second.entry]
     ends = np.cumsum(mass)
     starts = np.searchsorted(second.row, np.arange(len(keys)))
     before = np.append(0.0, ends)[starts[second.row]]
@@ -126,6 +128,7 @@ def _one_each(first: HalfTargets, second: HalfTargets, keys: NDArray[np.uint64])
         second.ids[entries],
         second.shares[entries],
         second.again[entries],
+        second.entry[keep],
     )
 
 

@@ -18,7 +18,8 @@ __all__ = ["HalfTargets", "half_targets", "soft_shares"]
 class HalfTargets(NamedTuple):
     """Targets of N half turns: ``boards int8[N, 2, 25]``, ``row int64[N]`` (of the ``Turns``), ``offsets int64[N + 1]``, per entry
     ``ids int64[K]`` (lowest OpenSpiel action of the result, mover's numbering) and ``shares float64[K]``, which sum to 1 over a
-    row of N and may be 0; ``again bool[K]``: does the same side go on?"""
+    row of N and may be 0; ``again bool[K]``: does the same side go on? ``entry int64[N]``: of second halves, which entry (of K) of the
+    first halves leads to the row; None for first halves."""
 
     boards: Boards
     row: NDArray[np.int64]
@@ -26,6 +27,7 @@ class HalfTargets(NamedTuple):
     ids: NDArray[np.int64]
     shares: NDArray[np.float64]
     again: NDArray[np.bool_]
+    entry: NDArray[np.int64] | None = None
 
 
 def soft_shares(found: SearchResult, offsets: NDArray[np.int64], top: int, temperature: float) -> NDArray[np.float64]:
@@ -74,7 +76,7 @@ def _second(
     offsets = np.append(0, np.cumsum(counts[wanted]))
     kept = on[wanted]
     ids = behind.ids[entries].astype(np.int64)
-    return HalfTargets(edges.boards[kept], row[kept], offsets, ids, scaled, behind.again[entries])
+    return HalfTargets(edges.boards[kept], row[kept], offsets, ids, scaled, behind.again[entries], kept)
 
 
 class _Children:

@@ -19,7 +19,7 @@ from raccoon.executor import Executor
 from raccoon.runs import Run
 from raccoon.train.checkpoints import BEST, LAST
 
-__all__ = ["PLOTS", "build_evaluators", "engine_node", "export", "finish", "player_node"]
+__all__ = ["PLOTS", "build_evaluators", "engine_node", "export", "export_and_measure", "player_node"]
 
 log = logging.getLogger(__name__)
 _CURVES = (("train/loss", "training loss"), ("val/ce", "cross-entropy above entropy (nats)"), ("val/mse", "MSE (points squared)"))
@@ -72,7 +72,7 @@ def player_node(cfg: Mapping[str, Any], name: str, engine: Mapping[str, Any]) ->
     return node | ({"search": cfg["search"]} if cfg.get("search") else {})
 
 
-def finish(
+def export_and_measure(
     cfg: Mapping[str, Any],
     run: Run,
     module: Any,

@@ -14,7 +14,7 @@ from raccoon.contracts import RaccoonError
 if TYPE_CHECKING:
     from lightning.pytorch.loggers import Logger
 
-__all__ = ["begin", "build_loggers", "csv_logger", "finish", "run_ids", "tensorboard_logger", "wandb_logger"]
+__all__ = ["begin", "build_loggers", "close_loggers", "csv_logger", "run_ids", "tensorboard_logger", "wandb_logger"]
 
 log = logging.getLogger(__name__)
 _WANDB = "WandbLogger"
@@ -114,7 +114,7 @@ def _is_wandb(logger: Logger) -> bool:
     return any(kind.__name__ == _WANDB for kind in type(logger).__mro__)
 
 
-def finish(failed: bool = False) -> None:
+def close_loggers(failed: bool = False) -> None:
     """Close an open wandb run, so that the next job of a multirun starts its own. Does nothing where wandb was not used.
 
     ``failed``: the run is marked so.

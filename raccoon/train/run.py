@@ -29,7 +29,7 @@ from raccoon.train import final
 from raccoon.train.checkpoints import TIMED, AtomicCheckpointIO, checkpoint_callbacks, peek, resume_path
 from raccoon.train.history import EpochFigures, History
 from raccoon.train.keep import KeepsWork
-from raccoon.train.loggers import build_loggers, finish, run_ids
+from raccoon.train.loggers import build_loggers, close_loggers, run_ids
 from raccoon.train.progress import EpochBar, EpochLines
 from raccoon.train.tracking import Tracking
 
@@ -64,12 +64,12 @@ def train(cfg: Mapping[str, Any], run: Run) -> Path:
                 log.info("continuing from %s", path)
             with interrupts.heard():
                 trainer.fit(module, datamodule=data, ckpt_path=path, weights_only=True)
-        report = final.finish(cfg, run, module, history.rows, evaluators, trainer.strategy.root_device)
+        report = final.export_and_measure(cfg, run, module, history.rows, evaluators, trainer.strategy.root_device)
         if trainer.is_global_zero:
             log_report(trainer.loggers, run.dir)
         failed = False
     finally:
-        finish(failed)
+        close_loggers(failed)
     return report
 
 

@@ -23,7 +23,7 @@ from raccoon.env.movegen import enumerate_turns
 from raccoon.executor import ProcessExecutor
 from raccoon.rng import hash64
 from raccoon.search import child_values
-from raccoon.search.policy_targets import half_targets, soft_shares
+from raccoon.search.policy_targets import HalfTargets, half_targets, soft_shares
 
 GNUBG = {"_target_": "raccoon.engine.gnubg.GnubgEngine", "ply": 0}
 PLAYER = {"_target_": "raccoon.play.player.EnginePlayer", "engine": GNUBG}
@@ -130,6 +130,27 @@ def test_the_second_half_that_is_asked_for_is_drawn_by_the_share_of_the_first() 
     assert len(times) > 2
     assert drawn.row.tolist() == list(range(count))
     assert chisquare(times, count * wanted[wanted > 0]).pvalue > 1e-4
+
+
+def test_second_halves_say_which_first_half_is_before_them() -> None:
+    """So that some of them may be left out: those behind the likeliest first half here, and the rest is drawn by its own share."""
+    count = 400
+    turns = enumerate_turns(np.repeat(START[None], count, axis=0), np.repeat([[2, 2]], count, axis=0))
+    found = SearchResult(np.tile(np.linspace(0.0, 0.02, int(turns.offsets[1])), count), np.ones(len(turns.children), bool), 0)
+    first, second = half_targets(turns, soft_shares(found, turns.offsets, 6, 0.02))
+    assert second.entry is not None
+    assert np.array_equal(second.row, np.searchsorted(first.offsets, second.entry, side="right") - 1)
+    share = first.shares[second.entry]
+    likeliest = share == np.maximum.reduceat(share, np.searchsorted(second.row, np.arange(count)))[second.row]
+    kept, entries = ~likeliest, np.repeat(~likeliest, np.diff(second.offsets))
+    offsets = np.append(0, np.cumsum(np.diff(second.offsets)[kept]))
+    parts = (second.boards[kept], second.row[kept], offsets, second.ids[entries], second.shares[entries], second.again[entries])
+    drawn = _one_each(first, HalfTargets(*parts, second.entry[kept]), hash64(1, "test", np.arange(count)))
+    assert drawn.entry is not None
+    assert len(drawn.row) == count
+    within = second.entry[kept & (second.row == 0)]
+    times = [(drawn.entry % first.offsets[1] == entry).sum() for entry in within]
+    assert chisquare(times, count * first.shares[within] / first.shares[within].sum()).pvalue > 1e-4
 
 
 def test_shards_do_not_depend_on_how_they_are_run(small: PositionStore, decided: PositionStore, tmp_path: Path, inline) -> None:

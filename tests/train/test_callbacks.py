@@ -118,7 +118,7 @@ def test_final_measurements_are_part_of_the_report_and_run_once(make_config, tmp
     module = SimpleNamespace(trainer=None)
     evaluator = Counting()
     rows = [{"epoch": 1, "seconds": 2.0, "val/mse": 0.5}]
-    path = final.finish(config, run, module, rows, {"arena": evaluator}, torch.device("cuda", 1))
+    path = final.export_and_measure(config, run, module, rows, {"arena": evaluator}, torch.device("cuda", 1))
     written = json.loads(path.read_text())
     assert written["figures"]["arena/ppg_vr"] == {"value": -0.1, "lo": -0.2, "hi": 0.0, "n": 40}
     assert written["opponent"] == "gnubg0"
@@ -127,7 +127,7 @@ def test_final_measurements_are_part_of_the_report_and_run_once(make_config, tmp
     assert player["engine"]["device"] == "cuda:1"
     assert opponent == config["opponent"]
     path.unlink()  # as if the run had died before its summary
-    final.finish(config, run, module, rows, {"arena": evaluator}, torch.device("cuda", 1))
+    final.export_and_measure(config, run, module, rows, {"arena": evaluator}, torch.device("cuda", 1))
     assert len(evaluator.calls) == 1
 
 

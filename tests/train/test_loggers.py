@@ -49,7 +49,7 @@ def test_tensorboard_writes_events(make_config, tmp_path):
 
 def test_finish_without_wandb_does_nothing(monkeypatch):
     monkeypatch.delitem(sys.modules, "wandb", raising=False)
-    loggers.finish()
+    loggers.close_loggers()
     assert "wandb" not in sys.modules
 
 
