@@ -54,9 +54,20 @@ class Run:
 
 
 def register_resolvers() -> None:
-    """``${raccoon.run_dir:KIND}`` and ``${raccoon.sweep_dir:KIND}``; called on import."""
+    """``${raccoon.run_dir:KIND}``, ``${raccoon.sweep_dir:KIND}`` and ``${raccoon.checkpoint:}``; called on import."""
     OmegaConf.register_new_resolver("raccoon.run_dir", lambda kind: str(_default_dir(kind)), replace=True)
     OmegaConf.register_new_resolver("raccoon.sweep_dir", _sweep_dir, replace=True)
+    OmegaConf.register_new_resolver("raccoon.checkpoint", _checkpoint, replace=True)
+
+
+def _checkpoint(*, _parent_: Any) -> str:
+    """The ``checkpoint`` of the player around a network, however deep it lies in an engine; outside of players the default network."""
+    around = _parent_._get_parent()
+    while around is not None:
+        if isinstance(around, DictConfig) and "checkpoint" in around.keys():  # noqa: SIM118 (a missing key counts)
+            return str(around.checkpoint)
+        around = around._get_parent()
+    return "default"
 
 
 def new_launch() -> None:

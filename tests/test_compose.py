@@ -222,3 +222,15 @@ def test_debug_fast_takes_seconds_for_every_network(model: str) -> None:
 
 def test_player_options_have_an_opponent_of_the_same_name() -> None:
     assert set(catalogue()["player"]) == set(catalogue()["opponent"])
+
+
+@pytest.mark.parametrize("player", ["default", "checkpoint", "static"])
+@pytest.mark.parametrize(
+    ("engine", "place"), [("net", ""), ("composite", "rest."), ("mixture", "engines.first."), ("lookahead", "engine.")]
+)
+def test_a_players_checkpoint_is_that_of_the_networks_in_its_engine(player: str, engine: str, place: str) -> None:
+    given = [f"player={player}", f"engine@player.engine={engine}"] + (["player.checkpoint=prune"] if player != "default" else [])
+    cfg = compose("evaluate", [*given, "engine@opponent.engine=composite", "opponent=gnubg0"])
+    assert OmegaConf.select(cfg, f"player.engine.{place}path") == ("default" if player == "default" else "prune")
+    assert cfg.opponent.engine.rest.path == "default"
+    build(plain(cfg.player), "player", Player)

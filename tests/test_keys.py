@@ -34,6 +34,12 @@ from raccoon.runs import Run
             "opponent: evaluator=bgsage_pr does not read it",
         ),
         ("search", ["position=4HPwATDgc/ABMA", "seed=5"], "seed: search does not read that key"),
+        ("evaluate", ["player=static", "player.checkpoint=default", "engine@player.engine=gnubg0"], "player.checkpoint: no network of"),
+        (
+            "evaluate",
+            ["opponent.checkpoint=default", "opponent=default", "opponent.engine.path=prune"],
+            "opponent.checkpoint: no network of",
+        ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

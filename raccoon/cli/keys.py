@@ -41,6 +41,10 @@ def check_keys(kind: str, cfg: DictConfig, overrides: Iterable[str] = ()) -> Non
     for key in unknown:
         if not re.search(rf"\$\{{{re.escape(key)}[.}}\[]", text):
             raise RaccoonError(f"{key}: nothing reads that key; leave out +{key}")
+    for key in {"player.checkpoint", "opponent.checkpoint"} & set(_set(cfg, overrides)):
+        player = key.split(".")[0]
+        if "checkpoint" not in OmegaConf.to_yaml(OmegaConf.create({"engine": _part(cfg, f"{player}.engine")})):
+            raise RaccoonError(f"{key}: no network of {player}.engine reads it; leave it out, or leave that engine out")
     if kind not in WITHIN:
         return
     parts = WITHIN[kind]

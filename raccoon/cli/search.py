@@ -120,7 +120,7 @@ def _print_json(records: Iterator[dict[str, Any]]) -> None:
 def _show(entries: list[Question | _Refused], records: Iterator[dict[str, Any]], player: Any, diagram: bool) -> None:
     from raccoon.cli.search_page import page
 
-    net = getattr(player, "checkpoint", None)
+    net = getattr(player, "checkpoint", None) if hasattr(player.engine, "net") else None  # else a part of the engine, or none of it
     source = f"engine {player.engine.name}" if net is None else f"net {net}"
     shown = 0
     for entry, record in zip(entries, records, strict=True):

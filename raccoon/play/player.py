@@ -34,7 +34,7 @@ class EnginePlayer:
 
     Where no cube is in play (``cubes.rules`` is None) plays are ranked by cubeless value. With a live cube the ``cube`` model
     (None: Janowski's with the published indices) ranks plays, doubles and answers; it needs an engine that knows the outcome
-    distribution and a search that can read it. ``checkpoint`` is where configs put a path for the engine to refer to; it has
+    distribution and a search that can read it. ``checkpoint`` is where configs put the path of the networks in the engine; it has
     no other effect.
     """
 

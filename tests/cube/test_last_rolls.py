@@ -48,7 +48,7 @@ class Wrong(EngineBase):
 
 
 @pytest.fixture(
-    scope="module", params=["player=default", "player=default search=expectimax", "player=gnubg0 engine@player.engine=composite"]
+    scope="module", params=["player=default", "player=default search=expectimax", "player=default engine@player.engine=composite"]
 )
 def player(request: pytest.FixtureRequest) -> EnginePlayer:
     return build(plain(compose("evaluate", request.param.split()).player), "player", EnginePlayer)
