@@ -2,8 +2,9 @@
 
 Every job runs once to its end. Then, round after round, the same command runs in an empty folder and is stopped again and again, by
 SIGKILL to its whole process group or by SIGINT to the program, until it comes to its end; its folder must then hold what the reference
-holds. Moments are drawn evenly over the processor time of the whole job, so that a busy machine changes nothing. A program is forked from
-this process, which has imported the libraries: what is stopped is its own work.
+holds. Moments are drawn evenly over the processor time that is left of the job's work, so that a busy machine changes nothing: it begins
+with the job's first file, and what was worked before counts as kept. A program is forked from this process, which has imported the
+libraries: what is stopped is its own work.
 
 DIR keeps the rounds that are done (``rounds.jsonl``); the same command goes on there, and prints the table at the end. Seeded by
 ``seed=1``. ``minutes=30`` ends it earlier.
@@ -19,18 +20,31 @@ import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks.interrupts_jobs import JOBS, Job, begin, warm
 from benchmarks.interrupts_trees import Tree, differences, tree
 
-__all__ = ["main"]
+__all__ = ["Cost", "main"]
 
 _MOST = 6  # strikes in one round
 _PATIENCE = 120.0  # seconds from SIGINT to the end of the program, before that is a fault
 _LEFT = 10.0  # seconds that processes have to follow the one that was stopped
 _TICK = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Processor seconds of a job that is left alone: ``start`` before its first file, ``work`` from there on."""
+
+    start: float
+    work: float
+
+    def moment(self, kept: float, draw: float) -> float:
+        """When to strike a run that goes on after ``kept`` seconds of work; ``draw`` is in [0, 1)."""
+        return self.start + draw * max(self.work - kept, 0.0)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -47,7 +61,7 @@ def main(arguments: Sequence[str]) -> int:
     warm(home)
     log = home / "rounds.jsonl"
     done = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-    references: dict[str, tuple[float, Tree]] = {}
+    references: dict[str, tuple[Cost, Tree]] = {}
     while names and time.monotonic() < until:
         counts = {name: sum(round["job"] == name for round in done) for name in names}
         left = {number: most - sum(round[number.name] for round in done) for number, most in wanted.items()}
@@ -72,31 +86,37 @@ def main(arguments: Sequence[str]) -> int:
     return int(any(round["faults"] for round in done))
 
 
-def _reference(job: Job, home: Path) -> tuple[float, Tree]:
-    """Processor seconds of the job, and what it leaves; run where that was not done yet."""
+def _reference(job: Job, home: Path) -> tuple[Cost, Tree]:
+    """What the job costs, and what it leaves; run where that was not done yet."""
     place = home / job.name / "reference"
     cost = place.with_name("reference.json")
     if not cost.exists():
-        _clear(place)
-        ended = _run(job, home, place, None, 0.0)
+        for _ in ("makes what is kept between commands", "finds it, as all rounds do"):
+            _clear(place)
+            ended = _run(job, home, place, None, 0.0)
         if ended["status"]:
             raise RuntimeError(f"{job.name}: exit status {ended['status']}; see {place / 'output'}")
         cost.write_text(json.dumps(ended))
-        print(f"{time.strftime('%H:%M:%S')} {job.name}: {ended['seconds']:.1f} processor seconds", flush=True)
-    return float(json.loads(cost.read_text())["seconds"]), tree(place)
+        told = f"{ended['seconds']:.1f} processor seconds, {ended['start']:.1f} before its work"
+        print(f"{time.strftime('%H:%M:%S')} {job.name}: {told}", flush=True)
+    seconds = json.loads(cost.read_text())
+    return Cost(seconds["start"], seconds["seconds"] - seconds["start"]), tree(place)
 
 
 def _round(
-    job: Job, home: Path, number: int, reference: tuple[float, Tree], left: Mapping[signal.Signals, int], draw: random.Random
+    job: Job, home: Path, number: int, reference: tuple[Cost, Tree], left: Mapping[signal.Signals, int], draw: random.Random
 ) -> dict:
     """One run of the job with strikes: what was done to it and what was found."""
     place = home / job.name / f"round-{number}"
     _clear(place)
     row: dict[str, Any] = {"job": job.name, "round": number, "SIGKILL": 0, "SIGINT": 0, "faults": [], "left": [], "slowest": 0.0}
+    cost, kept = reference[0], 0.0
     while True:
         kinds = [kind for kind, most in left.items() if row[kind.name] < most]
         strike = draw.choices(kinds, [left[kind] for kind in kinds])[0] if kinds and row["SIGKILL"] + row["SIGINT"] < _MOST else None
-        ended = _run(job, home, place, strike, draw.random() * reference[0])
+        moment = cost.moment(kept, draw.random())
+        kept += moment - cost.start
+        ended = _run(job, home, place, strike, moment)
         row["left"] += ended["left"]
         if not ended["struck"]:
             break
@@ -124,9 +144,11 @@ def _run(job: Job, home: Path, place: Path, strike: signal.Signals | None, momen
     place.mkdir(parents=True, exist_ok=True)
     before = (place / "output").stat().st_size if (place / "output").exists() else 0
     child = begin(job, home, place)
-    spent, struck, answer = 0.0, False, 0.0
+    spent, struck, answer, start = 0.0, False, 0.0, 0.0
     while os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
         spent = max(spent, sum(_session(child).values()))
+        if not start and _has_begun(place):
+            start = spent
         if strike is not None and spent >= moment:
             struck, began = True, time.monotonic()
             os.killpg(child, strike) if strike == signal.SIGKILL else os.kill(child, strike)
@@ -147,7 +169,18 @@ def _run(job: Job, home: Path, place: Path, strike: signal.Signals | None, momen
     said = (place / "output").read_text(errors="replace")[before:] if (place / "output").exists() else ""
     code = os.waitstatus_to_exitcode(status)
     spent = max(spent, usage.ru_utime + usage.ru_stime)
-    return {"status": code, "struck": struck, "seconds": spent, "left": left, "answer": answer, "said": said}
+    return {"status": code, "struck": struck, "seconds": spent, "start": start, "left": left, "answer": answer, "said": said}
+
+
+def _has_begun(place: Path) -> bool:
+    """Whether the job has written a file of its own."""
+    for folder, below, files in os.walk(place):  # a folder may go away meanwhile
+        if folder == str(place):
+            below[:] = [name for name in below if name != "tmp"]
+            files = [name for name in files if name != "output"]
+        if files:
+            return True
+    return False
 
 
 def _session(leader: int) -> dict[int, float]:

@@ -39,12 +39,26 @@ def checkpoint_callbacks(folder: Path, monitor: str | None, minutes: float | Non
     common: dict[str, Any] = {"dirpath": folder, "enable_version_counter": False, "auto_insert_metric_name": False, "save_top_k": 1}
     callbacks = [ModelCheckpoint(filename=Path(LAST).stem, save_on_train_epoch_end=True, **common)]
     if monitor is not None:
-        best = ModelCheckpoint(filename=Path(BEST).stem, monitor=monitor, mode="min", save_on_train_epoch_end=True, **common)
+        best = _Best(filename=Path(BEST).stem, monitor=monitor, mode="min", save_on_train_epoch_end=True, **common)
         callbacks.insert(0, best)
     if minutes is not None:
         interval = timedelta(minutes=minutes)
         callbacks.append(_WithinEpochs(filename=Path(TIMED).stem, train_time_interval=interval, **common))
     return callbacks
+
+
+class _Best(ModelCheckpoint):
+    """Remembers the score of the last epoch as well, which Lightning forgets: a run that only has to end writes it again."""
+
+    @property
+    def state_key(self) -> str:
+        """As before there was this class."""
+        return super().state_key.replace(type(self).__qualname__, ModelCheckpoint.__qualname__, 1)
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """See ``ModelCheckpoint.load_state_dict``."""
+        super().load_state_dict(state_dict)
+        self.current_score = state_dict.get("current_score")
 
 
 class _WithinEpochs(ModelCheckpoint):
