@@ -10,7 +10,7 @@ import inspect
 import math
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Any, Literal, Union
@@ -18,7 +18,7 @@ from typing import Any, Literal, Union
 from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError
 
-__all__ = ["check_arguments"]
+__all__ = ["accepted", "check_arguments"]
 
 Fit = Callable[[Mapping[str, Any], Any], bool]
 _LIMIT = 2**63
@@ -72,11 +72,36 @@ def _parameters(target: Callable[..., Any]) -> tuple[dict[str, Any], dict[str, A
         except (NameError, TypeError, ValueError, AttributeError):
             break
         named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
-        found = {p.name: hints[p.name] for p in named if p.name in hints} | found
+        found = {p.name: hints[p.name] for p in named if p.name in hints} | _unpacked(hints, parameters) | found
         defaults = {p.name: p.default for p in named if p.default is not p.empty} | defaults
         if not any(p.kind is p.VAR_KEYWORD for p in parameters):
             break  # further keywords usually go to the next class
     return found, defaults
+
+
+def accepted(target: Callable[..., Any]) -> tuple[list[str], bool]:
+    """Keywords that ``target`` takes, and whether it may take others (``**options`` without an ``Unpack`` of a TypedDict).
+
+    Raises ValueError for a C function without a signature.
+    """
+    parameters = inspect.signature(target).parameters.values()
+    keywords = [p.name for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if not any(p.kind is p.VAR_KEYWORD for p in parameters):
+        return keywords, False
+    try:
+        more = _unpacked(_hints(target.__init__ if inspect.isclass(target) else target), parameters)
+    except (NameError, TypeError, AttributeError):
+        more = {}
+    return [*keywords, *more], not more
+
+
+def _unpacked(hints: Mapping[str, Any], parameters: Iterable[inspect.Parameter]) -> dict[str, Any]:
+    """Annotations of the keywords that ``**options: Unpack[SomeTypedDict]`` stands for."""
+    for parameter in parameters:
+        hint = hints.get(parameter.name)
+        if parameter.kind is parameter.VAR_KEYWORD and typing.get_origin(hint) is typing.Unpack:
+            return typing.get_type_hints(typing.get_args(hint)[0])
+    return {}
 
 
 def _hints(target: Any) -> dict[str, Any]:

@@ -11,10 +11,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from raccoon.arguments import check_arguments
+from raccoon.arguments import accepted, check_arguments
 from raccoon.checks import bounded, quoted
 from raccoon.contracts import RaccoonError
 from raccoon.executor import fingerprint
@@ -57,7 +58,7 @@ def build(node: Mapping[str, Any], at: str = "", kind: type | None = None, /, **
         _check_control(path or "config", inner)
     for path, inner in nodes(node, at):
         _check(path, inner, extra if inner is node else {})
-    with _refusals(at or str(node["_target_"])):
+    with _refusals(at or str(node["_target_"]), list(nodes(node, at))):
         made = _made(node, extra)
     if kind is not None and not is_kind(made, kind):
         raise RaccoonError(f"{at or 'config'}: {node['_target_']} gives a {type(made).__name__}, which is no {describe(kind)}")
@@ -96,7 +97,7 @@ def shared(node: Mapping[str, Any], at: str = "", kind: type | None = None, read
 
 
 @contextlib.contextmanager
-def _refusals(where: str) -> Iterator[None]:
+def _refusals(where: str, inside: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[None]:
     """What a constructor refuses, as a RaccoonError that says where; anything else is a fault and passes unchanged."""
     try:
         yield
@@ -105,11 +106,23 @@ def _refusals(where: str) -> Iterator[None]:
     except ImportError as error:
         raise RaccoonError(f"{where}: {error}; is the package installed? (the extras are in pyproject.toml)") from error
     except (TypeError, ValueError) as error:
-        raise RaccoonError(f"{where}: {error}") from error
+        raise RaccoonError(_unexpected(str(error), inside) or f"{where}: {error}") from error
     except (MemoryError, RuntimeError) as error:
         if not _too_large(error):
             raise
         raise RaccoonError(f"{where}: cannot be built, it needs more memory than there is ({error})") from error
+
+
+def _unexpected(message: str, inside: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
+    """The key among the nodes ``inside`` that Python says is no argument, in the words of ``_check``; "" where it says something else.
+
+    For targets that hand on whatever they are given (``**options: Any``).
+    """
+    found = re.search(r"unexpected keyword argument '(\w+)'", message)
+    word = found[1] if found else ""
+    holders = [(path, node["_target_"]) for path, node in inside if word and word in node]
+    advice = "does not take that; look for the right name in the option's file"
+    return f"{holders[0][0]}.{word}: {holders[0][1]} {advice}".lstrip(".") if holders else ""
 
 
 def _too_large(error: BaseException) -> bool:
@@ -136,19 +149,20 @@ def _check(path: str, node: Mapping[str, Any], extra: Mapping[str, Any]) -> None
     target = node["_target_"]
     found = locate(target, path)
     try:
-        parameters = inspect.signature(found).parameters
+        keywords, others = accepted(found)
     except ValueError:  # a C function without a signature: the call reports what it refuses
         return
-    keywords = [name for name, p in parameters.items() if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    parameters = inspect.signature(found).parameters
     given = [key for key in node if key not in _CONTROL] + list(extra)
-    if not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-        unknown = [key for key in given if key not in keywords]
-        if unknown:
-            names = ", ".join(f"{path}.{key}" if path else key for key in unknown)
-            raise RaccoonError(f"{names}: {target} does not take that; it accepts {', '.join(keywords) or 'no arguments'}")
+    unknown = [key for key in given if key not in keywords]
+    if unknown and not others:
+        names = ", ".join(f"{path}.{key}" if path else key for key in unknown)
+        raise RaccoonError(f"{names}: {target} does not take that; it accepts {', '.join(keywords) or 'no arguments'}")
     own = {key: node[key] for key in given if key in node and key not in extra}
     check_arguments(found, own, path, _fit if node.get("_recursive_", True) else None)
-    missing = [name for name in keywords if parameters[name].default is inspect.Parameter.empty and name not in given]
+    missing = [
+        name for name in keywords if name in parameters and parameters[name].default is inspect.Parameter.empty and name not in given
+    ]
     if missing and not node.get("_partial_"):
         names = ", ".join(f"{path}.{key}" if path else key for key in missing)
         raise RaccoonError(f"{names}: missing; {target} needs it (it accepts {', '.join(keywords)})")

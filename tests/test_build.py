@@ -40,6 +40,13 @@ class Nested(Holder):
     """A target whose argument is a node of its own."""
 
 
+class Open(Holder):
+    """A target that hands on whatever it is given."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+
+
 class Greedy:
     def __init__(self) -> None:
         raise MemoryError("1 PiB")
@@ -288,3 +295,11 @@ def test_shared_objects_are_built_once_while_node_and_files_stay_the_same(tmp_pa
         assert shared(target("Holder", inner=number)).inner == number
     with pytest.raises(RaccoonError, match=r"^inner=bad"):
         shared(target("Holder", inner="bad"))
+
+
+@pytest.mark.parametrize("depth", [0, 1])
+def test_a_key_that_no_class_behind_an_open_one_takes_is_named(depth: int) -> None:
+    node = target("Open", inner=1, itmes=[2])
+    with pytest.raises(RaccoonError, match=rf"^top{'.inner' * depth}\.itmes: .*Open does not take that"):
+        build(target("Holder", inner=node) if depth else node, "top")
+    assert build(target("Open", inner=1, items=[2])).items == [2]

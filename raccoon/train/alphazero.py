@@ -1,9 +1,9 @@
-"""``trainer=alphazero``: both heads from games that a tree search plays. PolicyValue's shell; the labels are results and root values."""
+"""``trainer=alphazero``: both heads from games that a tree search plays. The labels are results and root values."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,8 @@ from raccoon.contracts import Engine, RaccoonError
 from raccoon.data.episodes import Episodes
 from raccoon.model.network import RaccoonNet
 from raccoon.train.alphazero_targets import blended, results, tilted
-from raccoon.train.policy_value import PolicyValue
+from raccoon.train.joint import JointTrainer
+from raccoon.train.options import JointOptions
 from raccoon.train.selftaught import SelfTaught
 from raccoon.train.td_targets import outcomes
 
@@ -24,22 +25,22 @@ START = "start.pt"
 """The weights that a run began with, in its folder."""
 
 
-class AlphaZero(SelfTaught, PolicyValue):
+class AlphaZero(SelfTaught, JointTrainer):
     """Trains ``net`` on the games that ``data=selfplay_mcts`` plays by tree search with ``best_net`` (Silver et al. 2017).
 
     The policy head learns the shares of the visits. The value head learns ``value_bootstrap_alpha`` times the game's result plus the
     rest of the root's value (see ``raccoon.train.alphazero_targets``): 1 is AlphaZero's own target, less of it has less of the luck
     of the dice. Games stopped by the turn cap count as what the network makes of their last state. ``weight_decay`` is the
-    L2 term. The other settings, and what is logged, are ``PolicyValue``'s; ``start.pt`` in the run folder keeps the weights
+    L2 term. The other settings, and what is logged, are ``JointTrainer``'s; ``start.pt`` in the run folder keeps the weights
     that it began with. With a value loss and without the callback ``pr`` the last epoch is exported. Raises RaccoonError naming the
     key of a bad setting.
     """
 
     data_options = "data=selfplay_mcts"
 
-    def __init__(self, net: RaccoonNet, *, value_bootstrap_alpha: float = 0.2, **shell: Any) -> None:
+    def __init__(self, net: RaccoonNet, *, value_bootstrap_alpha: float = 0.2, **options: Unpack[JointOptions]) -> None:
         number("trainer.value_bootstrap_alpha", value_bootstrap_alpha, "a number from 0 to 1", most=1.0)
-        super().__init__(net, **shell)
+        super().__init__(net, **options)
         self.value_bootstrap_alpha = value_bootstrap_alpha
 
     def label(self, episodes: Episodes, engine: Engine) -> NDArray[np.float64]:

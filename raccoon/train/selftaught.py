@@ -5,12 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from raccoon.train.distill import Distillation
+from raccoon.train.base import ValueTrainer
 
 __all__ = ["SelfTaught"]
 
 
-class SelfTaught(Distillation):
+class SelfTaught(ValueTrainer):
     """A shell whose data plays: it logs what the games of an epoch were like, and no epoch is best unless the callback ``pr`` says so,
     for held-out errors are against targets of the same run."""
 

@@ -1,8 +1,8 @@
-"""``trainer=td``: TD(lambda) by self-play. Distillation's shell; the labels are lambda-returns of the network's own games."""
+"""``trainer=td``: TD(lambda) by self-play. The labels are lambda-returns of the network's own games."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from raccoon.contracts import Engine, RaccoonError
 from raccoon.data.episodes import Episodes
 from raccoon.model.network import RaccoonNet
 from raccoon.search.expectimax import Tree
+from raccoon.train.options import ValueOptions
 from raccoon.train.selftaught import SelfTaught
 from raccoon.train.td_targets import backups, lambda_returns, outcomes
 
@@ -27,7 +28,7 @@ class TemporalDifference(SelfTaught):
     ``target``: ``sampled`` bootstraps from the state that the dice led to, ``exact`` from the mean over the 21 rolls of the best
     reply (see ``raccoon.train.td_targets``), some 300 evaluations a state. ``lam``: lambda, 0 (the next state alone) to 1 (the
     game's result). ``prune``: an engine that shortlists ``shortlist`` replies to each roll for the exact backups (null: all are
-    valued). The other settings, and what is logged, are ``Distillation``'s; validation is on held-out games, so that
+    valued). The other settings, and what is logged, are ``ValueTrainer``'s; validation is on held-out games, so that
     ``val/mse`` is the mean squared TD error there and not comparable between runs. Without the callback ``pr`` the last epoch
     is exported. Raises RaccoonError naming the key of a bad setting.
     """
@@ -40,14 +41,14 @@ class TemporalDifference(SelfTaught):
         lam: float = 0.7,
         prune: Engine | None = None,
         shortlist: int = 5,
-        **shell: Any,
+        **options: Unpack[ValueOptions],
     ) -> None:
         if target not in TARGETS:
             raise RaccoonError(f"trainer.target={quoted(target)}: choose one of {', '.join(TARGETS)}")
         number("trainer.lam", lam, "a number from 0 to 1", most=1.0)
         if prune is not None and target != "exact":
             raise RaccoonError("trainer.prune: shortlists the replies of exact backups; set trainer.target=exact or trainer.prune=null")
-        super().__init__(net, **shell)
+        super().__init__(net, **options)
         self.target, self.lam = target, lam
         self.prune, self.shortlist = prune, whole("trainer.shortlist", shortlist, 1)
 
