@@ -27,7 +27,7 @@ from typing import Any
 from benchmarks.interrupts_jobs import JOBS, Job, begin, warm
 from benchmarks.interrupts_trees import Tree, differences, tree
 
-__all__ = ["Cost", "main"]
+__all__ = ["Cost", "main", "reference", "run"]
 
 _MOST = 6  # strikes in one round
 _PATIENCE = 120.0  # seconds from SIGINT to the end of the program, before that is a fault
@@ -70,7 +70,7 @@ def main(arguments: Sequence[str]) -> int:
         job = JOBS[min(counts, key=lambda name: counts[name])]
         if job.name not in references:
             try:
-                references[job.name] = _reference(job, home)
+                references[job.name] = reference(job, home)
             except RuntimeError as error:
                 print(f"left out: {error}", flush=True)
                 names = [name for name in names if name != job.name]
@@ -86,14 +86,14 @@ def main(arguments: Sequence[str]) -> int:
     return int(any(round["faults"] for round in done))
 
 
-def _reference(job: Job, home: Path) -> tuple[Cost, Tree]:
+def reference(job: Job, home: Path) -> tuple[Cost, Tree]:
     """What the job costs, and what it leaves; run where that was not done yet."""
     place = home / job.name / "reference"
     cost = place.with_name("reference.json")
     if not cost.exists():
         for _ in ("makes what is kept between commands", "finds it, as all rounds do"):
             _clear(place)
-            ended = _run(job, home, place, None, 0.0)
+            ended = run(job, home, place, None, 0.0)
         if ended["status"]:
             raise RuntimeError(f"{job.name}: exit status {ended['status']}; see {place / 'output'}")
         cost.write_text(json.dumps(ended))
@@ -116,7 +116,7 @@ def _round(
         strike = draw.choices(kinds, [left[kind] for kind in kinds])[0] if kinds and row["SIGKILL"] + row["SIGINT"] < _MOST else None
         moment = cost.moment(kept, draw.random())
         kept += moment - cost.start
-        ended = _run(job, home, place, strike, moment)
+        ended = run(job, home, place, strike, moment)
         row["left"] += ended["left"]
         if not ended["struck"]:
             break
@@ -139,11 +139,15 @@ def _round(
     return row
 
 
-def _run(job: Job, home: Path, place: Path, strike: signal.Signals | None, moment: float) -> dict[str, Any]:
-    """Run the job in ``place`` and strike it when it has used ``moment`` processor seconds, unless it ends before."""
+def run(job: Job, home: Path, place: Path, strike: signal.Signals | None, moment: float, output: Path | None = None) -> dict[str, Any]:
+    """Run the job in ``place`` and strike it when it has used ``moment`` processor seconds, unless it ends before.
+
+    What it says is added to ``output``, ``place/output`` if None.
+    """
     place.mkdir(parents=True, exist_ok=True)
-    before = (place / "output").stat().st_size if (place / "output").exists() else 0
-    child = begin(job, home, place)
+    output = output or place / "output"
+    before = output.stat().st_size if output.exists() else 0
+    child = begin(job, home, place, output)
     spent, struck, answer, start = 0.0, False, 0.0, 0.0
     while os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
         spent = max(spent, sum(_session(child).values()))
@@ -166,7 +170,7 @@ def _run(job: Job, home: Path, place: Path, strike: signal.Signals | None, momen
     left = [f"process {pid}" for pid in _session(child)]
     for pid in _session(child):
         os.kill(pid, signal.SIGKILL)
-    said = (place / "output").read_text(errors="replace")[before:] if (place / "output").exists() else ""
+    said = output.read_bytes()[before:].decode(errors="replace") if output.exists() else ""
     code = os.waitstatus_to_exitcode(status)
     spent = max(spent, usage.ru_utime + usage.ru_stime)
     return {"status": code, "struck": struck, "seconds": spent, "start": start, "left": left, "answer": answer, "said": said}

@@ -77,7 +77,7 @@ def warm(home: Path) -> None:
     (inputs / "ids.txt").write_text("".join(f"{line}\n" for line in _IDS))
     make = _job("inputs", "generate", "data=demo data.source.games=6 data.source.shard_games=1 executor.workers=0 folder=set")
     if not (inputs / "made").exists():
-        if os.waitstatus_to_exitcode(os.waitpid(begin(make, home, inputs), 0)[1]):
+        if os.waitstatus_to_exitcode(os.waitpid(begin(make, home, inputs, inputs / "output"), 0)[1]):
             raise SystemExit(f"inputs: see {inputs / 'output'}")
         (inputs / "made").touch()
 
@@ -93,8 +93,8 @@ def _load_kernels() -> None:
     play_games((EnginePlayer(RandomEngine()), EnginePlayer(RandomEngine())), np.arange(2), 1)
 
 
-def begin(job: Job, home: Path, place: Path) -> int:
-    """Start the job in the folder ``place``, leading a session of its own; returns its process id. What it says goes to ``output``."""
+def begin(job: Job, home: Path, place: Path, output: Path) -> int:
+    """Start the job in the folder ``place``, leading a session of its own; returns its process id. What it says is added to ``output``."""
     child = os.fork()
     if child:
         os.waitid(os.P_PID, child, os.WSTOPPED)  # it leads its session now
@@ -104,10 +104,10 @@ def begin(job: Job, home: Path, place: Path) -> int:
     try:
         os.setsid()
         os.chdir(place)
-        output = os.open("output", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        written = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        os.dup2(output, 1)
-        os.dup2(output, 2)
+        os.dup2(written, 1)
+        os.dup2(written, 2)
         (place / "tmp").mkdir(exist_ok=True)
         shared = place if job.program == "bearoff" else home
         os.environ.update(TMPDIR=str(place / "tmp"), RACCOON_CACHE=str(shared / "cache"), MPLBACKEND="Agg")

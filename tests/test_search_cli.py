@@ -17,7 +17,7 @@ import pytest
 from raccoon.build import plain
 from raccoon.cli.app import compose, main
 from raccoon.cli.records import append
-from raccoon.cli.search import _job, _print_json, _records
+from raccoon.cli.search import _job, _print_json, _questions, _records
 from raccoon.contracts import RaccoonError
 from raccoon.engine.random import RandomEngine
 from raccoon.play.player import EnginePlayer
@@ -179,6 +179,24 @@ def test_records_do_not_stay_in_memory(tmp_path: Path) -> None:
                 peaks.append(tracemalloc.get_traced_memory()[1])
                 tracemalloc.stop()
         assert (peaks[2] - peaks[1]) / 128 < 1000
+
+
+def test_questions_of_a_file_do_not_stay_in_memory(tmp_path: Path) -> None:
+    """Only their text does; a question has some 1,500 bytes."""
+    ids, player = tmp_path / "ids.txt", EnginePlayer(RandomEngine(1))
+    held, peaks = [], []
+    for lines in (1, 70, 270):  # the first for what is made once
+        ids.write_text("AQAAiAAAAAAAAA\n" * lines)
+        config = {"file": str(ids), "position": None, "dice": None, "move": None, "cubeful": False, "top": None}
+        tracemalloc.start()
+        entries = _questions(config)
+        held.append(tracemalloc.get_traced_memory()[0])
+        for _ in _records(config, entries, player):
+            pass
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert (held[2] - held[1]) / 200 < 150
+    assert (peaks[2] - peaks[1]) / 200 < 300
 
 
 def test_a_file_of_other_records_is_kept(tmp_path: Path) -> None:

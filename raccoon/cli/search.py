@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +38,39 @@ class _Refused:
         return {"input": self.text, "line": self.line, "error": self.reason}
 
 
+class _Lines:
+    """The entries of a file, in memory as its text: each is read again whenever it is asked for."""
+
+    def __init__(self, lines: Sequence[bytes], config: dict[str, Any]) -> None:
+        self._lines, self._config = lines, config
+        self._numbers = array("I")
+        self.refused = 0
+        """How many of them are no questions; these are told of here."""
+        for number in range(1, len(lines) + 1):
+            entry = self._entry(number)
+            if entry is not None:
+                self._numbers.append(number)
+            if isinstance(entry, _Refused):
+                self._tell(entry)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __iter__(self) -> Iterator[Question | _Refused]:
+        for number in self._numbers:
+            entry = self._entry(number)
+            assert entry is not None
+            yield entry
+
+    def _entry(self, number: int) -> Question | _Refused | None:
+        return _line(self._lines[number - 1], number, self._config)
+
+    def _tell(self, entry: _Refused) -> None:
+        self.refused += 1
+        if self.refused <= _SHOWN:
+            print(f"{self._config['file']}, line {entry.line}: {entry.reason}", file=sys.stderr)
+
+
 def _job(config: dict[str, Any], _: Any) -> None:
     from raccoon.build import build
     from raccoon.contracts import Player, RaccoonError
@@ -54,9 +89,10 @@ def _job(config: dict[str, Any], _: Any) -> None:
             _print_json(records)
         else:
             _show(entries, records, player, config["diagram"])
-    refused = sum(isinstance(entry, _Refused) for entry in entries)
-    if refused:
-        raise RaccoonError(f"file={config['file']}: {refused:,} of {len(entries):,} lines left out; correct them and run the command again")
+    if isinstance(entries, _Lines) and entries.refused:
+        raise RaccoonError(
+            f"file={config['file']}: {entries.refused:,} of {len(entries):,} lines left out; correct them and run the command again"
+        )
 
 
 def _check(config: dict[str, Any]) -> None:
@@ -83,17 +119,18 @@ def _check(config: dict[str, Any]) -> None:
             raise RaccoonError("json=true: leave it out where out=FILE is given; that file is JSON, a line for each position")
 
 
-def _records(config: dict[str, Any], entries: list[Question | _Refused], player: Any) -> Iterator[dict[str, Any]]:
-    """The record of every entry, in their order."""
+def _records(config: dict[str, Any], entries: Iterable[Question | _Refused], player: Any) -> Iterator[dict[str, Any]]:
+    """The record of every entry, in their order. In memory are the entries that are analysed together."""
     from raccoon.search.analysis import analyse
 
-    questions = [entry for entry in entries if not isinstance(entry, _Refused)]
+    entries, ahead = itertools.tee(entries)
+    questions = (entry for entry in ahead if not isinstance(entry, _Refused))
     found = analyse(questions, player.engine, player.search, player.cube, config["cubeful"])
     for entry in entries:
         yield entry.asked() if isinstance(entry, _Refused) else _cut(next(found), config["top"])
 
 
-def _write(config: dict[str, Any], entries: list[Question | _Refused], player: Any) -> None:
+def _write(config: dict[str, Any], entries: list[Question] | _Lines, player: Any) -> None:
     """Records of the entries that the file ``out`` does not hold yet, added to it."""
     from raccoon.cli import records
     from raccoon.executor import fingerprint
@@ -102,7 +139,7 @@ def _write(config: dict[str, Any], entries: list[Question | _Refused], player: A
     path = Path(config["out"])
     mark = fingerprint({"player": section(config, "player"), "top": config["top"], "cubeful": config["cubeful"]})
     done = records.kept(path, mark, (entry.asked() for entry in entries), config["resume"])
-    found = _records(config, entries[done:], player)
+    found = _records(config, itertools.islice(entries, done, None), player)
     for _ in track(records.append(path, mark, found), len(entries) - done, "analysis", "positions"):
         pass
     print(f"{path}: {len(entries)} positions, {len(entries) - done} of them new")
@@ -117,7 +154,7 @@ def _print_json(records: Iterator[dict[str, Any]]) -> None:
     print("\n]")
 
 
-def _show(entries: list[Question | _Refused], records: Iterator[dict[str, Any]], player: Any, diagram: bool) -> None:
+def _show(entries: list[Question] | _Lines, records: Iterator[dict[str, Any]], player: Any, diagram: bool) -> None:
     from raccoon.cli.search_page import page
 
     net = getattr(player, "checkpoint", None) if hasattr(player.engine, "net") else None  # else a part of the engine, or none of it
@@ -129,8 +166,8 @@ def _show(entries: list[Question | _Refused], records: Iterator[dict[str, Any]],
             shown += 1
 
 
-def _questions(config: dict[str, Any]) -> list[Question | _Refused]:
-    """Every question of ``position`` and ``file``, all read before the first is searched."""
+def _questions(config: dict[str, Any]) -> list[Question] | _Lines:
+    """Every question of ``position`` or ``file``, all read once before the first is searched."""
     from raccoon.contracts import RaccoonError
     from raccoon.files import read_bounded
     from raccoon.search.questions import read_question
@@ -146,14 +183,10 @@ def _questions(config: dict[str, Any]) -> list[Question | _Refused]:
         lines = read_bounded(file, _MOST).removeprefix(b"\xef\xbb\xbf").splitlines()
     except (OSError, ValueError) as error:
         raise RaccoonError(f"file={file}: cannot be read ({error})") from error
-    read = (_line(line, number, config) for number, line in enumerate(lines, start=1))
-    entries = [entry for entry in read if entry is not None]
-    refused = [entry for entry in entries if isinstance(entry, _Refused)]
-    for entry in refused[:_SHOWN]:
-        print(f"{file}, line {entry.line}: {entry.reason}", file=sys.stderr)
-    if len(refused) > _SHOWN:
-        print(f"{file}: {len(refused) - _SHOWN:,} more lines like these", file=sys.stderr)
-    if len(refused) == len(entries):
+    entries = _Lines(lines, config)
+    if entries.refused > _SHOWN:
+        print(f"{file}: {entries.refused - _SHOWN:,} more lines like these", file=sys.stderr)
+    if entries.refused == len(entries):
         raise RaccoonError(f"file={file}: holds no position")
     return entries
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -32,9 +33,9 @@ _MOST, _QUICK_S = 64, 0.25
 
 
 def analyse(
-    questions: Sequence[Question], engine: Engine, search: Any, model: CubeModel | None = None, cubeful: bool | None = True
+    questions: Iterable[Question], engine: Engine, search: Any, model: CubeModel | None = None, cubeful: bool | None = True
 ) -> Iterator[dict[str, Any]]:
-    """One record a question, in their order.
+    """One record a question, in their order; few questions are in memory at a time.
 
     All begin with ``input, line, position, xgid, dice, move`` of the question, then ``engine, search`` (names), ``ply`` of the search (None
     where it does not count in plies) and ``cube`` (None: cubeless); they end with ``notes`` (what is left out, and why),
@@ -61,15 +62,15 @@ def analyse(
             f"cubeful=true: needs a search that plays with a cube (static, expectimax, pruned; not {name}) and an engine that "
             "knows the outcome chances"
         )
-    start, size, cheap = 0, 1, isinstance(search, StaticSearch)
-    while start < len(questions):
-        began, part = time.perf_counter(), questions[start : start + size]
+    left, size, cheap = iter(questions), 1, isinstance(search, StaticSearch)
+    while part := list(islice(left, size)):
+        began = time.perf_counter()
         asked, records = _together(part, engine) if cheap else engine, []
         for question in part:
             wanted = able and question.own_cube if cubeful is None else cubeful
             records.append(_record(question, asked, search, model if wanted else None, cubeful))
         spent = time.perf_counter() - began
-        start, size = start + len(part), min(2 * size, _MOST) if cheap and spent < _QUICK_S else 1
+        size = min(2 * size, _MOST) if cheap and spent < _QUICK_S else 1
         yield from (record | {"seconds": spent / len(part)} for record in records)
 
 
