@@ -8,6 +8,7 @@ left and nothing more.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import re
@@ -25,7 +26,7 @@ from benchmarks.interrupts_trees import Tree, differences, tree
 
 __all__ = ["main"]
 
-_SAID = re.compile(r"^error: .*(cannot|could not) .*", re.MULTILINE)
+_SAID = re.compile(r"^error: .*(?:cannot|could not) .*", re.MULTILINE)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -66,7 +67,7 @@ def _round(job: Job, home: Path, number: int, whole: Tree, draw: random.Random) 
         if number == 1:
             _mount("-o", "remount,ro", place)
         ended = run(job, home, place, None, 0.0, place.with_suffix(".output"))
-        row |= {"status": ended["status"], "said": next(iter(_SAID.findall(ended["said"])), None) and _SAID.search(ended["said"])[0][:160]}
+        row |= {"status": ended["status"], "said": "".join(_SAID.findall(ended["said"]))[:160]}
         row["faults"] += _faults(ended)
         _mount("-o", "remount,rw,size=200m", place)
         filler.unlink(missing_ok=True)
@@ -87,13 +88,9 @@ def _prepare(place: Path, room: int) -> Path:
     (place / "tmp").mkdir()
     (place / "output").touch()
     filler = place / ".filler"
-    with open(filler, "wb") as handle:
-        try:
-            while True:
-                handle.write(bytes(4096))
-                handle.flush()
-        except OSError:
-            pass
+    with contextlib.suppress(OSError), open(filler, "wb", buffering=0) as handle:
+        while True:
+            handle.write(bytes(4096))
     with open(filler, "r+b") as handle:
         handle.truncate(max(filler.stat().st_size - room, 0))
     return filler
