@@ -70,6 +70,8 @@ def _run(job: Job, settings: dict[str, str], place: Path) -> Tree:
     place.mkdir(parents=True)
     key = "workers" if job.program == "benchmark" else "executor.workers"
     arguments = [argument for argument in job.arguments if not argument.startswith(f"{key}=")]
+    if job.program == "train":
+        arguments += ["final.vr_arena=null"]  # vr_arena is a job of its own
     command = [sys.executable, "-m", f"raccoon.cli.{job.program}", *arguments, f"{key}={settings['workers']}"]
     environment = os.environ | {name: settings[name] for name in ("OMP_NUM_THREADS", "PYTHONHASHSEED")} | {"MPLBACKEND": "Agg"}
     with open(place.with_suffix(".output"), "wb") as output:
