@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,7 +11,7 @@ from raccoon.contracts import OUTCOME_POINTS, Boards, RaccoonError
 from raccoon.engine.outcomes import exact_probs6
 from raccoon.env import board as rules
 
-__all__ = ["EngineBase", "checked"]
+__all__ = ["EngineBase", "checked", "inner_policy"]
 
 
 class EngineBase:
@@ -72,6 +74,16 @@ class EngineBase:
     def _points(self, live: Boards) -> NDArray[np.floating]:
         """Points scale, at the engine's own precision; by default three times ``_value``."""
         return 3.0 * np.asarray(self._value(live), np.float64)
+
+
+def inner_policy(
+    outer: EngineBase, inner: Any, boards: Boards, dice: NDArray[np.int8], mid_doubles: NDArray[np.bool_] | None
+) -> NDArray[np.float32]:
+    """``float32[N, 1352]``: the policy of ``inner``, a part of ``outer``, which counts the boards. Raises RaccoonError when it has none."""
+    if not getattr(inner, "has_policy", False):
+        raise RaccoonError(f"engine {outer.name}: {inner.name} has no policy head; use a network that has one")
+    outer.evaluations += len(boards)
+    return inner.policy(boards, dice, mid_doubles)
 
 
 def checked(boards: Boards) -> Boards:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from raccoon.checks import quoted
 from raccoon.contracts import Boards, Engine, RaccoonError
-from raccoon.engine.base import EngineBase
+from raccoon.engine.base import EngineBase, inner_policy
 
 __all__ = ["CompositeEngine", "KnowingEngine"]
 
@@ -23,7 +23,7 @@ class KnowingEngine(Engine, Protocol):
 
 
 class CompositeEngine(EngineBase):
-    """``exact`` where ``exact.knows``, ``rest`` elsewhere. It has outcome probabilities when both have."""
+    """``exact`` where ``exact.knows``, ``rest`` elsewhere. It has outcome probabilities when both have, and the policy of ``rest``."""
 
     def __init__(self, exact: KnowingEngine, rest: Engine, name: str | None = None) -> None:
         for role, engine in (("exact", exact), ("rest", rest)):
@@ -35,10 +35,16 @@ class CompositeEngine(EngineBase):
         self.exact = exact
         self.rest = rest
         self.has_probs = exact.has_probs and rest.has_probs
+        self.has_policy = bool(getattr(rest, "has_policy", False))
 
     def knows(self, boards: Boards) -> NDArray[np.bool_]:
         """``bool[N]``: does ``exact`` value the board? A search does not look below such boards."""
         return self.exact.knows(boards)
+
+    def policy(self, boards: Boards, dice: NDArray[np.int8], mid_doubles: NDArray[np.bool_] | None = None) -> NDArray[np.float32]:
+        """``float32[N, 1352]``: what ``rest`` would play, known positions included; see ``NetEngine.policy``. Raises RaccoonError
+        when it has no policy head."""
+        return inner_policy(self, self.rest, boards, dice, mid_doubles)
 
     def _value(self, live: Boards) -> NDArray[np.floating]:
         known = self.exact.knows(live)

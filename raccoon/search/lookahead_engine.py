@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from raccoon.checks import quoted, whole
 from raccoon.contracts import Boards, Engine, RaccoonError
-from raccoon.engine.base import EngineBase
+from raccoon.engine.base import EngineBase, inner_policy
 from raccoon.engine.composite import CompositeEngine
 from raccoon.engine.mixture import MixtureEngine
 from raccoon.env.codec import unique_boards
@@ -19,7 +19,7 @@ _DEEPEST = 3
 
 
 class LookaheadEngine(EngineBase):
-    """Values and outcome probabilities of ``engine`` backed up over all 21 rolls and greedy replies, ``ply`` times.
+    """Values and outcome probabilities of ``engine`` backed up over all 21 rolls and greedy replies, ``ply`` times; its policy as it is.
 
     ``prune`` is an engine that shortlists the ``shortlist`` best replies to each roll (null: ``engine`` values all of them, some
     400 boards a position at 1-ply). Equal boards are searched once. Raises RaccoonError for a ply that is not 1 to 3,
@@ -36,8 +36,12 @@ class LookaheadEngine(EngineBase):
                     f"engine.{key}: it looks ahead, too, and the times multiply; give its own engine, and the depth as engine.ply"
                 )
         super().__init__(name or f"{engine.name}-{ply}ply" + ("-pruned" if prune is not None else ""))
-        self.has_probs = engine.has_probs
+        self.has_probs, self.has_policy = engine.has_probs, bool(getattr(engine, "has_policy", False))
         self.tree = Tree(engine, prune=prune, shortlist=whole("engine.shortlist", shortlist, 1))
+
+    def policy(self, boards: Boards, dice: NDArray[np.int8], mid_doubles: NDArray[np.bool_] | None = None) -> NDArray[np.float32]:
+        """``float32[N, 1352]``: that of ``engine``; see ``NetEngine.policy``. Raises RaccoonError when it has no policy head."""
+        return inner_policy(self, self.tree.engine, boards, dice, mid_doubles)
 
     def _value(self, live: Boards) -> NDArray[np.float64]:
         first, inverse = unique_boards(live)

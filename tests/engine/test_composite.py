@@ -10,6 +10,11 @@ from raccoon.engine.bearoff import BearoffEngine
 from raccoon.engine.composite import CompositeEngine
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.engine.random import RandomEngine
+from raccoon.env.board import START
+from raccoon.env.half_moves import legal_mask
+from raccoon.env.movegen import enumerate_turns
+from raccoon.search.lookahead_engine import LookaheadEngine
+from raccoon.search.priors import priors
 from raccoon.testing import check_engine
 
 
@@ -36,3 +41,30 @@ def test_wrong_parts_are_named() -> None:
         CompositeEngine(RandomEngine(1), GnubgEngine(0))  # pyright: ignore[reportArgumentType]
     with pytest.raises(RaccoonError, match=r"rest='gnubg0': not an engine"):
         CompositeEngine(BearoffEngine(2), "gnubg0")  # pyright: ignore[reportArgumentType]
+
+
+class Policy(RandomEngine):
+    """An engine that plays all legal half turns alike."""
+
+    has_policy = True
+
+    def policy(self, boards: np.ndarray, dice: np.ndarray, mid_doubles: np.ndarray | None = None) -> np.ndarray:
+        mask = legal_mask(boards, dice, mid_doubles).astype(np.float32)
+        self.evaluations += len(boards)
+        return mask / mask.sum(axis=1, keepdims=True)
+
+
+def test_the_policy_of_a_part_is_passed_on() -> None:
+    turns = enumerate_turns(START[None], np.array([[3, 3]], np.int8))
+    for engine in (
+        CompositeEngine(BearoffEngine(2), Policy(1)),
+        LookaheadEngine(Policy(1)),
+        LookaheadEngine(CompositeEngine(BearoffEngine(2), Policy(1))),
+    ):
+        inner = Policy(1)
+        np.testing.assert_array_equal(priors(turns, engine), priors(turns, inner))
+        assert engine.evaluations == inner.evaluations > 1
+    without = CompositeEngine(BearoffEngine(2), RandomEngine(1))
+    assert not without.has_policy
+    with pytest.raises(RaccoonError, match=r"random1\+bearoff: random1 has no policy head"):
+        without.policy(turns.boards, turns.dice)
