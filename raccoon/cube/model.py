@@ -91,7 +91,7 @@ class Janowski:
     def no_double(self, probs6: NDArray[np.floating], boards: Boards, cubes: Cubes) -> NDArray[np.float64]:
         """``float64[N]``: equity to the side on roll when it does not double now (or may not)."""
         if cubes.away is not None:
-            return match_equity.no_double(self._chances(probs6, boards), self.index(boards), cubes)
+            return match_equity.no_double(probs6_to_cumulative5(self.chances(probs6, boards)), self.index(boards), cubes)
         out = cl2cf_money(probs6_to_cumulative5(probs6), cubes.owner, self.index(boards), _jacoby(cubes))
         if found := self._last_rolls(boards):
             table, rows = found
@@ -101,7 +101,7 @@ class Janowski:
     def equities(self, probs6: NDArray[np.floating], boards: Boards, cubes: Cubes) -> CubeEquities:
         """``(nd, dt, dp)`` to the side on roll, all in the unit of the cube before doubling; who may double is not asked."""
         if cubes.away is not None:
-            return match_equity.equities(self._chances(probs6, boards), self.index(boards), cubes)
+            return match_equity.equities(probs6_to_cumulative5(self.chances(probs6, boards)), self.index(boards), cubes)
         nd, dt, dp = cube_equities(probs6_to_cumulative5(probs6), cubes.owner, self.index(boards), _jacoby(cubes))
         dt = with_beavers(dt, cubes)
         if found := self._last_rolls(boards):
@@ -122,14 +122,15 @@ class Janowski:
     def _last_rolls(self, boards: Boards) -> tuple[CubefulBearoff, NDArray[np.int64]] | None:
         return last_rolls(boards) if self.bearoff else None
 
-    def _chances(self, probs6: NDArray[np.floating], boards: Boards) -> NDArray[np.float64]:
-        """``float64[N, 5]``: cumulative, exact where they can be."""
-        five = probs6_to_cumulative5(probs6)
+    def chances(self, probs6: NDArray[np.floating], boards: Boards) -> NDArray[np.float64]:
+        """``float64[N, 6]``: ``probs6``, exact where they can be."""
+        out = np.array(probs6, np.float64)
         if found := self._last_rolls(boards):
             table, rows = found
-            five[rows] = 0.0
-            five[rows, 0] = np.clip((1.0 + table.cubeless(boards[rows])) / 2.0, 0.0, 1.0)
-        return five
+            out[rows] = 0.0
+            out[rows, 0] = np.clip((1.0 + table.cubeless(boards[rows])) / 2.0, 0.0, 1.0)
+            out[rows, 3] = 1.0 - out[rows, 0]
+        return out
 
 
 def _jacoby(cubes: Cubes) -> NDArray[np.bool_]:

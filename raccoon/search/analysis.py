@@ -136,7 +136,7 @@ def _before_the_roll(question: Question, engine: Engine, search: Any, model: Cub
     elif isinstance(search, MCTS):
         equity = 3.0 * search.pre_roll(boards, engine)[0]
     else:
-        chances = _chances(boards, ply or 0, engine, search)[0]
+        chances = _chances(boards, ply or 0, engine, search, model)[0]
         if model is not None:
             found = search.cube_equities(boards, cubes, engine, model)
             equity, action = best_of(found, cubes.may_double())[0], cube_action(found, cubes)
@@ -170,7 +170,7 @@ def _searched(turns: Turns, engine: Engine, search: Any, model: CubeModel | None
     chances: list[list[float] | None] = [None] * len(plies)
     for ply in np.unique(plies):
         rows = np.flatnonzero(plies == ply)
-        for row, six in zip(rows, _chances(turns.children[rows], int(ply), engine, search), strict=True):
+        for row, six in zip(rows, _chances(turns.children[rows], int(ply), engine, search, model), strict=True):
             chances[row] = _to_mover(six)
     return Found(3.0 * values, full, [int(ply) for ply in plies], chances, [None] * len(plies))
 
@@ -235,8 +235,9 @@ def _search_more(
         plies[more] = search.ply
 
 
-def _chances(boards: Boards, ply: int, engine: Engine, search: Any) -> list[Any]:
-    """Six chances of the side on roll of each board, behind its value at ``ply``; None where nobody knows them."""
+def _chances(boards: Boards, ply: int, engine: Engine, search: Any, model: CubeModel | None = None) -> list[Any]:
+    """Six chances of the side on roll of each board, behind its value at ``ply``, exact where ``model`` knows them; None where nobody
+    knows them."""
     if not engine.has_probs or isinstance(search, MCTS):
         return [None] * len(boards)
     points = terminal_points(boards)
@@ -246,4 +247,6 @@ def _chances(boards: Boards, ply: int, engine: Engine, search: Any) -> list[Any]
         out[live] = search.tree(engine).chances(boards[live], ply)
     elif live.any():
         out[live] = engine.probs6(boards[live])
+    if hasattr(model, "chances"):  # not all models know any
+        out[live] = model.chances(out[live], boards[live])
     return out.tolist()

@@ -10,6 +10,8 @@ import pytest
 
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, CubeEquities, CubeRules, Cubes, RaccoonError
 from raccoon.cube.model import Janowski
+from raccoon.engine.base import EngineBase
+from raccoon.engine.bearoff import BearoffEngine
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.engine.random import RandomEngine
 from raccoon.env.board import START
@@ -209,6 +211,29 @@ def test_cube_action_before_the_roll(position: str, action: str) -> None:
     nd, dt, dp = (record["cube_action"][name] for name in ("no_double", "double_take", "double_pass"))
     assert record["equity"] == pytest.approx(max(nd, min(dt, dp)))
     assert record["cube"] == {"value": 1, "owner": "centered", "jacoby": False, "beavers": False, "away": None, "crawford": False}
+
+
+class Wrong(EngineBase):
+    """An engine that knows nothing."""
+
+    def _probs6(self, live: np.ndarray) -> np.ndarray:
+        return np.tile([0.4, 0.2, 0.0, 0.2, 0.1, 0.1], (len(live), 1))
+
+
+@pytest.mark.parametrize("text", ["PwAAgB8AAAAAAA", "XGID=-F----------------------f-:0:0:1:00:2:4:0:7:10"], ids=["money", "match"])
+@pytest.mark.parametrize("search", [StaticSearch(), Expectimax(1)], ids=lambda search: search.name)
+def test_chances_beside_exact_equities_are_exact(text: str, search: Any) -> None:
+    """From the two-sided table that knows no cube."""
+    exact, board = BearoffEngine(6), from_position_id("PwAAgB8AAAAAAA")
+    (before,) = analyse([read_question(text)], Wrong("wrong"), search, Janowski(), True)
+    assert before["chances"]["win"] == pytest.approx(exact.probs6(board[None])[0, 0], abs=1e-6)
+    assert (before["chances"]["win_gammon"], before["chances"]["lose_gammon"]) == (0.0, 0.0)
+    (rolled,) = analyse([read_question(text, 21)], Wrong("wrong"), search, Janowski(), True)
+    for play in rolled["candidates"]:
+        left = exact.probs6(from_position_id(play["position"])[None])[0, 0]
+        assert play["chances"]["win"] == pytest.approx(1.0 - left, abs=1e-6)
+    (plain,) = analyse([read_question("PwAAgB8AAAAAAA")], Wrong("wrong"), StaticSearch(), Janowski(bearoff=False), True)
+    assert plain["chances"]["win"] == pytest.approx(0.6)
 
 
 def test_the_cube_of_an_xgid_counts() -> None:
