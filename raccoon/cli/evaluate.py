@@ -25,17 +25,13 @@ def _job(config: dict[str, Any], run: Run) -> None:
         return
     from raccoon import provenance
     from raccoon.eval.wandb_report import log_report
-    from raccoon.train.loggers import begin, build_loggers, close_loggers
+    from raccoon.train.loggers import begin, build_loggers, closing_loggers
 
-    failed = True
-    try:
+    with closing_loggers():
         loggers = build_loggers(config["logger"])
         begin(loggers, config, provenance.record(run.dir))
         _measure(config, run, evaluator)
         log_report(loggers, run.dir)
-        failed = False
-    finally:
-        close_loggers(failed)
 
 
 def _measure(config: dict[str, Any], run: Run, evaluator: Any) -> None:

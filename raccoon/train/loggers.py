@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError
+from raccoon.interrupts import is_interrupt
 
 if TYPE_CHECKING:
     from lightning.pytorch.loggers import Logger
 
-__all__ = ["begin", "build_loggers", "close_loggers", "csv_logger", "run_ids", "tensorboard_logger", "wandb_logger"]
+__all__ = ["begin", "build_loggers", "closing_loggers", "csv_logger", "run_ids", "tensorboard_logger", "wandb_logger"]
 
 log = logging.getLogger(__name__)
 _WANDB = "WandbLogger"
+_KILLED = 255  # the exit code that W&B shows as such
 
 
 def csv_logger(save_dir: str, name: str = "csv") -> Logger:
@@ -114,13 +118,17 @@ def _is_wandb(logger: Logger) -> bool:
     return any(kind.__name__ == _WANDB for kind in type(logger).__mro__)
 
 
-def close_loggers(failed: bool = False) -> None:
-    """Close an open wandb run, so that the next job of a multirun starts its own. Does nothing where wandb was not used.
-
-    ``failed``: the run is marked so.
-    """
-    import sys
-
-    wandb = sys.modules.get("wandb")
-    if wandb is not None and wandb.run is not None:
-        wandb.finish(exit_code=int(failed))
+@contextlib.contextmanager
+def closing_loggers() -> Iterator[None]:
+    """Close an open wandb run at the end, so that the next job of a multirun starts its own, and mark it: as W&B does itself, a run
+    that was interrupted is ``killed`` and another that raised ``failed``. Does nothing where wandb was not used."""
+    status = 0
+    try:
+        yield
+    except BaseException as error:
+        status = _KILLED if is_interrupt(error) else 1
+        raise
+    finally:
+        wandb = sys.modules.get("wandb")
+        if wandb is not None and wandb.run is not None:
+            wandb.finish(exit_code=status)

@@ -29,7 +29,7 @@ from raccoon.train import final
 from raccoon.train.checkpoints import TIMED, AtomicCheckpointIO, checkpoint_callbacks, peek, resume_path
 from raccoon.train.history import EpochFigures, History
 from raccoon.train.keep import KeepsWork
-from raccoon.train.loggers import build_loggers, close_loggers, run_ids
+from raccoon.train.loggers import build_loggers, closing_loggers, run_ids
 from raccoon.train.progress import EpochBar, EpochLines
 from raccoon.train.tracking import Tracking
 
@@ -55,8 +55,7 @@ def train(cfg: Mapping[str, Any], run: Run) -> Path:
     parameters = sum(parameter.numel() for parameter in net.parameters())
     log.info("%s parameters, %s, arm %s", f"{parameters:,}", encoder.describe(), getattr(module, "arm", "-"))
     history = History(run.dir)
-    failed = True
-    try:
+    with closing_loggers():
         with quiet_trainer():
             trainer = _trainer(cfg, run, module, history)
             path = _continue_from(run)
@@ -67,9 +66,6 @@ def train(cfg: Mapping[str, Any], run: Run) -> Path:
         report = final.export_and_measure(cfg, run, module, history.rows, evaluators, trainer.strategy.root_device)
         if trainer.is_global_zero:
             log_report(trainer.loggers, run.dir)
-        failed = False
-    finally:
-        close_loggers(failed)
     return report
 
 

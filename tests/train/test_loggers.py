@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -49,8 +51,32 @@ def test_tensorboard_writes_events(make_config, tmp_path):
 
 def test_finish_without_wandb_does_nothing(monkeypatch):
     monkeypatch.delitem(sys.modules, "wandb", raising=False)
-    loggers.close_loggers()
+    with loggers.closing_loggers():
+        pass
     assert "wandb" not in sys.modules
+
+
+def of_lightning() -> BaseException:
+    """What Lightning makes of Ctrl-C."""
+    try:
+        raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        try:
+            sys.exit(1)
+        except SystemExit as error:
+            return error
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(None, 0), (RuntimeError(), 1), (KeyboardInterrupt(), 255), (of_lightning(), 255)], ids=["", "E", "C", "L"]
+)
+def test_an_interrupted_wandb_run_is_killed_and_not_failed(monkeypatch, error: BaseException | None, code: int):
+    codes: list[int] = []
+    monkeypatch.setitem(sys.modules, "wandb", SimpleNamespace(run=1, finish=lambda exit_code: codes.append(exit_code)))
+    with contextlib.suppress(BaseException), loggers.closing_loggers():
+        if error is not None:
+            raise error
+    assert codes == [code]
 
 
 @pytest.mark.slow
