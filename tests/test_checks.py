@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import errno
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -108,3 +109,14 @@ def test_programs_show_long_words_without_their_middle(capsys: pytest.CaptureFix
     assert len(told) < 250
     assert "xxx..." in told
     assert told.endswith("x/end: no such file\n")
+
+
+def test_programs_without_a_config_tell_of_a_disk_that_a_library_could_not_use(capsys: pytest.CaptureFixture[str]) -> None:
+    def run(_: list[str]) -> str:
+        raise PermissionError(errno.EACCES, "Permission denied", "cache/table.npy")
+
+    with pytest.raises(SystemExit) as end:
+        plain_main(run)
+    assert end.value.code == 2
+    told = "error: cache/table.npy: cannot be written (Permission denied); free some space or name another folder\n"
+    assert capsys.readouterr().err == told

@@ -20,6 +20,8 @@ from raccoon.cli.keys import READ, check_keys
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
+    from raccoon.contracts import RaccoonError
+
 __all__ = ["READ", "compose", "main", "plain_main", "section"]
 
 _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG)
@@ -187,9 +189,7 @@ def _tell(error: BaseException, where: str = "") -> None:
         print(f"error: {RaccoonError(told)}", file=sys.stderr)
         return
     if isinstance(error, OSError):
-        error = RaccoonError(
-            f"{error.filename or 'a file of the run'}: cannot be written ({error.strerror}); free some space or name another folder"
-        )
+        error = _disk_fault(error)
     taken_out = re.match(r"Error resolving interpolation '\$\{debug\}_\$\{(\w+)\}'|Interpolation key '(\w+)' not found", str(error))
     key = (taken_out[1] or taken_out[2]) if taken_out else None
     if key is not None and any(key in keys for keys in READ.values()):
@@ -199,15 +199,28 @@ def _tell(error: BaseException, where: str = "") -> None:
 
 
 def plain_main(run: Callable[[list[str]], str]) -> None:
-    """A command line without a config: prints what ``run(arguments)`` returns; exits 2 with one message on a RaccoonError."""
+    """A command line without a config: prints what ``run(arguments)`` returns; exits 2 with one message on a RaccoonError, and where
+    a disk is full or may not be used."""
     from raccoon.contracts import RaccoonError
 
     try:
         with _interruptible(), output.guarded(keeps=False):
             print(_unmarked(run(sys.argv[1:])))
-    except RaccoonError as error:
-        print(f"error: {_unmarked(str(error))}", file=sys.stderr)
+    except (RaccoonError, OSError) as error:
+        if isinstance(error, OSError) and error.errno not in _DISK:
+            raise
+        told = _disk_fault(error) if isinstance(error, OSError) else error
+        print(f"error: {_unmarked(str(told))}", file=sys.stderr)
         sys.exit(2)
+
+
+def _disk_fault(error: OSError) -> RaccoonError:
+    """What a library (a logger), not ``raccoon.files``, could not do to a file."""
+    from raccoon.contracts import RaccoonError
+
+    return RaccoonError(
+        f"{error.filename or 'a file of the run'}: cannot be written ({error.strerror}); free some space or name another folder"
+    )
 
 
 def _unmarked(text: str) -> str:

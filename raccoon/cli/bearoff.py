@@ -6,6 +6,7 @@ go. Without arguments: the table that players use, 6 checkers or 18 pips; they b
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 
@@ -35,9 +36,9 @@ def run(arguments: Sequence[str]) -> str:
 
     size = (int(given.get("checkers", LAST_ROLLS[0])), int(given.get("pips", 0))) if given else LAST_ROLLS
     path, start = table_path(table_name(*size)), time.perf_counter()
-    before = path.stat().st_mtime_ns if path.exists() else None
+    before = path.stat().st_mtime_ns if os.path.exists(path) else None
     CubefulBearoff(*size)
-    if not path.exists():
+    if not os.path.exists(path):
         raise RaccoonError(f"{path}: the table could not be written; free some space or name another folder in $RACCOON_CACHE")
     said = "was there already" if path.stat().st_mtime_ns == before else f"built in {time.perf_counter() - start:.1f} s"
     return f"{path}: {path.stat().st_size / 1e6:.1f} MB, {said}"

@@ -41,7 +41,7 @@ def kept(what: str, shape: tuple[int, ...], make: Callable[[], NDArray[np.float3
     table = _read(path, shape)
     if table is not None:
         return table
-    if path.exists():
+    if os.path.exists(path):
         log.warning("%s: damaged, or of an older version; the table is made again", path)
     made = make()
     try:
@@ -49,7 +49,7 @@ def kept(what: str, shape: tuple[int, ...], make: Callable[[], NDArray[np.float3
         with atomic(path) as handle:
             np.save(handle, made)
             handle.write(hashlib.sha256(made.data).digest())
-    except RaccoonError:
+    except (RaccoonError, OSError):
         return made  # no room or no permission: this process keeps its own copy
     return made
 

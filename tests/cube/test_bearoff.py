@@ -196,9 +196,10 @@ def test_command_builds_the_table_once_and_replaces_a_broken_one(tmp_path: Path,
             command.run(wrong)
 
 
-def test_command_says_when_nothing_was_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["file", "x" * 300])
+def test_command_says_when_nothing_was_kept(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("where the folder should be")
-    monkeypatch.setenv("RACCOON_CACHE", str(tmp_path / "file"))
+    monkeypatch.setenv("RACCOON_CACHE", str(tmp_path / name))
     bearoff._table.cache_clear()
     with pytest.raises(RaccoonError, match="could not be written"):
         command.run(["checkers=2"])

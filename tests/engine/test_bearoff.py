@@ -159,6 +159,13 @@ def test_a_cache_that_cannot_be_written_costs_nothing_else(cache_folder: Path, r
     assert BearoffEngine(2).value(random_bearoffs(1, 2)).shape == (1,)
 
 
+def test_a_cache_that_cannot_be_looked_into_costs_nothing_else(monkeypatch: pytest.MonkeyPatch, random_bearoffs: Bearoffs) -> None:
+    """As another user's folder: the system refuses even to say whether a file is there."""
+    monkeypatch.setenv("RACCOON_CACHE", f"/{'x' * 300}")
+    bearoff._two_sided.cache_clear()
+    assert BearoffEngine(2).value(random_bearoffs(1, 2)).shape == (1,)
+
+
 @pytest.mark.slow
 def test_one_sided_engine_covers_fourteen_checkers(random_bearoffs: Bearoffs) -> None:
     engine = BearoffEngine(6, one_sided=True)
