@@ -18,6 +18,7 @@ from raccoon.contracts import Boards, CubeEquities, CubeModel, Cubes
 from raccoon.cube.choice import best_of
 from raccoon.cube.places import Places, places_of, told_apart
 from raccoon.engine.rolls import roll_means
+from raccoon.env import ragged
 from raccoon.env.movegen import ROLLS
 from raccoon.search.filters import keep_best
 from raccoon.search.lookahead import Leaves, enumerate_leaves
@@ -86,7 +87,7 @@ class CubefulTree:
 
     def _expectation(self, boards: Boards, depth: int, places: Places) -> NDArray[np.float64]:
         children, offsets = self.tree.children(boards)
-        row = np.repeat(np.arange(len(boards)), np.diff(offsets[:: len(ROLLS)]))
+        row = ragged.row_of(offsets[:: len(ROLLS)])
         leaves, below = enumerate_leaves(children), places.below()
         nodes = _Nodes.of(leaves, row, below.scores())
         under, over = below.take(nodes.row), nodes.index < 0
@@ -95,7 +96,7 @@ class CubefulTree:
         values[~over] = static[nodes.index[~over]]
         values[over] = places.take(row[over]).finished(3.0 * leaves.exact[over])
         if depth == 1:
-            return _means(np.maximum.reduceat(values, offsets[:-1]))
+            return _means(ragged.row_max(values, offsets))
         chosen = [keep_best(column, offsets, self.tree.width) for column in values.T]
         wanted = np.unique(np.concatenate([nodes.index[picked][~over[picked]] for picked, _ in chosen]))
         part = below.take(nodes.row[wanted])
@@ -104,7 +105,7 @@ class CubefulTree:
         for column, (picked, starts) in enumerate(chosen):
             found, live = values[picked, column], ~over[picked]
             found[live] = deep[np.searchsorted(wanted, nodes.index[picked[live]]), column]
-            best[:, column] = np.maximum.reduceat(found, starts[:-1])
+            best[:, column] = ragged.row_max(found, starts)
         return _means(best)
 
 

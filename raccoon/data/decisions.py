@@ -17,6 +17,7 @@ from raccoon.data.policy_rows import DECISION_ROW, POLICY_ROW, pack_policies
 from raccoon.data.rows import unpack5
 from raccoon.data.store import DECISIONS, POSITIONS
 from raccoon.data.writer import Plan, Source
+from raccoon.env import ragged
 from raccoon.env.codec import position_words
 from raccoon.env.movegen import enumerate_turns
 from raccoon.rng import hash64, uniform
@@ -109,7 +110,6 @@ def _one_each(first: HalfTargets, second: HalfTargets, keys: NDArray[np.uint64])
     """Of the second halves of every row (those of a row together, rows ascending) the one behind a first half drawn by its share,
     where there is a choice left. ``second.entry`` says which first half is meant. ``keys uint64[N]`` draw, one a row of ``first``."""
     assert second.entry is not None
-    counts = np.diff(second.offsets)
     mass = first.shares[second.entry]
     ends = np.cumsum(mass)
     starts = np.searchsorted(second.row, np.arange(len(keys)))
@@ -118,13 +118,12 @@ def _one_each(first: HalfTargets, second: HalfTargets, keys: NDArray[np.uint64])
     passed = ends - before > uniform(keys)[second.row] * total[second.row]
     hits = np.flatnonzero(passed)
     chosen = hits[np.unique(second.row[hits], return_index=True)[1]]
-    keep = np.zeros(len(counts), bool)
-    keep[chosen[counts[chosen] > 1]] = True
-    entries = np.repeat(keep, counts)
+    keep = chosen[np.diff(second.offsets)[chosen] > 1]
+    entries, offsets = ragged.take(second.offsets, keep)
     return HalfTargets(
         second.boards[keep],
         second.row[keep],
-        np.append(0, np.cumsum(counts[keep])),
+        offsets,
         second.ids[entries],
         second.shares[entries],
         second.again[entries],

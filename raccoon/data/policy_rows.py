@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.data.rows import check_boards, check_labels
 from raccoon.engine.outcomes import six_from_five
-from raccoon.env import codec
+from raccoon.env import codec, ragged
 from raccoon.env.half_moves import N_ACTIONS, legal_mask, low_first
 
 if TYPE_CHECKING:
@@ -88,21 +88,21 @@ def pack_policies(
 
     Raises RaccoonError naming a row whose shares are not numbers of 0 or more with one above 0, or an id that is none.
     """
-    shares, ids, counts = np.asarray(shares, np.float64), np.asarray(ids, np.int64), np.diff(offsets)
-    row = np.repeat(np.arange(len(counts)), counts)
+    shares, ids, count = np.asarray(shares, np.float64), np.asarray(ids, np.int64), len(offsets) - 1
+    row = ragged.row_of(offsets)
     bad = ~(np.isfinite(shares) & (shares >= 0) & (ids >= 0) & (ids < N_ACTIONS))
-    total = np.bincount(row, np.where(bad, np.nan, shares), len(counts))
+    total = np.bincount(row, np.where(bad, np.nan, shares), count)
     wrong = np.flatnonzero(~(total > 0))
     if len(wrong):
         raise RaccoonError(f"policy target of row {wrong[0]}: needs actions below {N_ACTIONS} and shares of 0 or more, one above 0")
     order = np.lexsort((-shares, row))
-    place = np.arange(len(order)) - np.repeat(offsets[:-1], counts)
+    place = np.arange(len(order)) - ragged.spread(offsets[:-1], offsets)
     order, place = order[place < KEPT], place[place < KEPT]
     rows = np.zeros(len(boards), POLICY_ROW)
     rows["key"] = codec.position_keys(np.ascontiguousarray(boards, np.int8))
     rows["dice"], rows["game"] = dice, game
     rows["mid"] = 0 if mid is None else mid
-    kept = np.bincount(row[order], shares[order], len(counts))
+    kept = np.bincount(row[order], shares[order], count)
     parts = np.rint(shares[order] / kept[row[order]] * _SCALE).astype(np.uint16)
     rows["shares"][row[order], place] = parts
     rows["ids"][row[order], place] = np.where(parts > 0, ids[order], 0)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, Engine, Step, Turns
 from raccoon.data.rows import SELFPLAY, SIBLING
+from raccoon.env import ragged
 from raccoon.env.board import terminal_points
 from raccoon.env.codec import unique_boards
 from raccoon.rng import hash64, uniform
@@ -81,5 +82,5 @@ def _best_first(turns: Turns, chosen: NDArray[np.int64], rank: Engine) -> NDArra
     """``int64[M]``: the children of each row by value to the mover, the best first, and the chosen one last."""
     values = -np.asarray(rank.value(turns.children), np.float64)
     values[turns.offsets[:-1] + chosen] = -np.inf
-    rows = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
+    rows = ragged.row_of(turns.offsets)
     return np.lexsort((-values, rows))

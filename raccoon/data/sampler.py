@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from raccoon.contracts import RaccoonError
 from raccoon.data.store import PositionStore
+from raccoon.env import ragged
 from raccoon.rng import generator, hash64, uniform
 
 __all__ = ["RowOrder", "held_out"]
@@ -31,7 +32,7 @@ def held_out(games: NDArray[np.integer], share: float) -> NDArray[np.bool_]:
         return np.zeros(len(games), bool)
     starts = np.flatnonzero(np.r_[True, games[1:] != games[:-1]])  # games lie together: hash each once
     held = uniform(hash64(0, "holdout", games[starts])) < share
-    return np.repeat(held, np.diff(np.r_[starts, len(games)]))
+    return ragged.spread(held, np.append(starts, len(games)))
 
 
 class RowOrder:
@@ -90,7 +91,7 @@ class RowOrder:
 
     def _read(self, blocks: NDArray[np.int64]) -> NDArray[np.void]:
         sizes = blocks[:, 3] - blocks[:, 2]
-        at = np.concatenate([[0], np.cumsum(sizes)])
+        at = ragged.offsets_of(sizes)
         out = np.empty(int(at[-1]), self.dtype)
         order = np.lexsort((blocks[:, 1], blocks[:, 0]))  # each shard is opened once
         last, rows = (-1, -1), None

@@ -22,6 +22,7 @@ from raccoon.data.sampler import held_out
 from raccoon.data.starts import KINDS, check_kinds, special_starts
 from raccoon.engine.net import NetEngine
 from raccoon.engine.outcomes import five_from_six
+from raccoon.env import ragged
 from raccoon.env.board import START
 from raccoon.executor import KeepsWorkers, ProcessExecutor
 from raccoon.model import RaccoonNet
@@ -211,7 +212,7 @@ class SelfPlay(pl.LightningDataModule):
 def _packed(episodes: Episodes, targets: NDArray[np.float64]) -> NDArray[np.void]:
     """``ROW[n]`` of all states at which the dice were thrown, by game and turn."""
     rolled = episodes.rolled
-    game = np.repeat(episodes.games, np.diff(episodes.offsets))
+    game = ragged.spread(episodes.games, episodes.offsets)
     return pack(episodes.boards[rolled], five_from_six(targets[rolled]), game[rolled], episodes.turn[rolled], SELFPLAY)
 
 

@@ -23,6 +23,7 @@ from raccoon.checks import quoted, whole
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.data.policy_rows import DECISION_ROW, check_decisions
 from raccoon.data.rows import ROW, check_rows, unpack5
+from raccoon.env import ragged
 from raccoon.files import file_digest, json_text, open_regular, read_json
 from raccoon.locks import check_free
 from raccoon.npz import npy_header
@@ -61,7 +62,7 @@ class PositionStore:
         self.dtype = FORMATS[meta["format"]]
         self.indices = indices
         self.counts = np.array([meta["shards"][str(index)]["rows"] for index in indices], np.int64)
-        self.starts = np.concatenate([[0], np.cumsum(self.counts)])
+        self.starts = ragged.offsets_of(self.counts)
 
     @classmethod
     def open(cls, folder: Path | str, shards: int | None = None, partial: bool = False) -> PositionStore:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import Boards
+from raccoon.env import ragged
 from raccoon.env.board import unfinished
 from raccoon.env.codec import unique_boards
 from raccoon.env.movegen import ROLL_PROBS, ROLLS, afterstates_all_rolls, check_dice
@@ -35,7 +36,7 @@ def best_of_rolls(boards: Boards, engine: PointsEngine) -> NDArray[np.float64]:
     children, offsets = afterstates_all_rolls(unfinished(boards))
     first, inverse = unique_boards(children)
     points = -engine.points(children[first])
-    best = np.maximum.reduceat(points[inverse], offsets[:-1]) if len(children) else np.zeros(0)
+    best = ragged.row_max(points[inverse], offsets)
     return best.reshape(-1, 21)
 
 
@@ -44,11 +45,7 @@ def plays_of_rolls(boards: Boards, engine: PointsEngine) -> Boards:
     children, offsets = afterstates_all_rolls(unfinished(boards))
     first, inverse = unique_boards(children)
     points = -engine.points(children[first])[inverse]
-    if len(children) == 0:
-        return np.zeros((0, 21, 2, 25), np.int8)
-    best = np.repeat(np.maximum.reduceat(points, offsets[:-1]), np.diff(offsets))
-    hits = np.flatnonzero(points == best)
-    return children[hits[np.searchsorted(hits, offsets[:-1])]].reshape(-1, 21, 2, 25)
+    return children[ragged.argmax(points, offsets)].reshape(-1, 21, 2, 25)
 
 
 def roll_index(dice: NDArray[np.int8]) -> NDArray[np.int64]:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from raccoon.contracts import Boards, RaccoonError
+from raccoon.env import ragged
 from raccoon.env.board import unfinished
 from raccoon.env.movegen import check_dice, step, undo
 from raccoon.kernels import kernel
@@ -134,9 +135,7 @@ def legal_mask(boards: ArrayLike, dice: ArrayLike, mid_doubles: ArrayLike | None
 def legal_actions(boards: ArrayLike, dice: ArrayLike, mid_doubles: ArrayLike | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """``(ids int64[M], offsets int64[N + 1])``: the set bits of ``legal_mask`` row by row, ascending."""
     mask = legal_mask(boards, dice, mid_doubles)
-    offsets = np.zeros(len(mask) + 1, np.int64)
-    np.cumsum(mask.sum(axis=1), out=offsets[1:])
-    return np.nonzero(mask)[1], offsets
+    return np.nonzero(mask)[1], ragged.offsets_of(mask.sum(axis=1))
 
 
 def apply_actions(

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from raccoon import assets
 from raccoon.checks import quoted
 from raccoon.contracts import Boards, CubeRules, Cubes, RaccoonError, Turns
+from raccoon.env import ragged
 from raccoon.rng import generator
 
 __all__ = ["EMBEDDED", "Benchmark", "CheckerDecisions", "CubeDecisions", "load", "locate"]
@@ -64,14 +65,12 @@ class CheckerDecisions:
 
     def rows_of_candidates(self) -> NDArray[np.int64]:
         """``int64[M]``: the decision each candidate belongs to."""
-        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+        return ragged.row_of(self.offsets)
 
     def take(self, rows: NDArray[Any]) -> CheckerDecisions:
         """The decisions of the given rows (mask or index array), in that order."""
         rows = np.arange(len(self))[rows]
-        counts = np.diff(self.offsets)[rows]
-        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        candidates = np.repeat(self.offsets[rows] - offsets[:-1], counts) + np.arange(offsets[-1])
+        candidates, offsets = ragged.take(self.offsets, rows)
         by_candidate = {"children", "equity", "cubeless", "probs5", "std_error", "levels"}
         picked: dict[str, Any] = {"offsets": offsets, "cubes": self.cubes.take(rows)}
         for field in fields(self):
@@ -93,8 +92,7 @@ class CheckerDecisions:
 
     def loss(self, equity: Floats) -> Floats:
         """``float64[M]``: what each candidate gives away against the best listed one by reference ``equity [M]``."""
-        best = np.maximum.reduceat(equity, self.offsets[:-1]) if len(self) else equity
-        return np.repeat(best, np.diff(self.offsets)) - equity
+        return ragged.spread(ragged.row_max(equity, self.offsets), self.offsets) - equity
 
 
 @dataclass(frozen=True)

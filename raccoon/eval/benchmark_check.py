@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from raccoon.checks import quoted
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.engine.outcomes import nested
+from raccoon.env import ragged
 from raccoon.env.board import as_boards, swap, terminal_points, validate
 from raccoon.env.board26 import to_board26
 from raccoon.env.codec import row_keys
@@ -151,7 +152,7 @@ def _check_plays(checker: CheckerDecisions, source: str) -> None:
     check_boards(checker.children, checker.keys[rows], source, "candidate")
     legal, bounds = afterstates(checker.boards, checker.dice)
     listed = row_keys(rows, checker.children)
-    fault = ~np.isin(listed, row_keys(np.repeat(np.arange(len(checker)), np.diff(bounds)), legal))
+    fault = ~np.isin(listed, row_keys(ragged.row_of(bounds), legal))
     fault[1:] |= listed[1:] <= listed[:-1]  # in key order, equal ones are neighbours
     if fault.any():
         at = int(np.flatnonzero(fault)[0])

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from raccoon.checks import quoted
 from raccoon.contracts import Boards, Cubes, RaccoonError
+from raccoon.env import ragged
 from raccoon.env.board import swap, validate
 from raccoon.env.codec import from_position_keys, position_keys
 from raccoon.eval.benchmark import Benchmark, CheckerDecisions, CubeDecisions
@@ -155,8 +156,8 @@ def _unpack_checker(columns: dict[str, NDArray[Any]]) -> CheckerDecisions:
     counts = columns["counts"].astype(np.int64)
     if (counts < 1).any() or counts.sum() != len(columns["children"]):
         raise ValueError("the candidates do not fit the decisions: at least one each, and no others")
-    offsets = np.concatenate([[0], np.cumsum(counts)])
-    rows = np.repeat(np.arange(len(counts)), counts)
+    offsets = ragged.offsets_of(counts)
+    rows = ragged.row_of(offsets)
     children = columns["children"] + _before(common["boards"], rows)
     validate(children, "candidate boards")
     order = key_order(children, offsets)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from raccoon.checks import quoted
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, Cubes, RaccoonError
+from raccoon.env import ragged
 from raccoon.env.board import swap
 from raccoon.env.board26 import from_board26
 from raccoon.env.codec import row_keys
@@ -150,7 +151,7 @@ def _checker(rows: Sequence[_Row], source: str) -> CheckerDecisions:
     common = _common(rows)
     dice = np.array([row.wholes("dice", 2) for row in rows], np.int8).reshape(-1, 2)
     children = swap(from_board26(np.array([move.wholes("board", 26) for move in moves], np.int16)))
-    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    offsets = ragged.offsets_of(np.array(counts, np.int64))
     check_boards(children, np.repeat(common["keys"], counts), source, "candidate")
     order = key_order(children, offsets)
     errors = [np.nan if move.data.get("std_error") is None else move.number("std_error") for move in moves]
@@ -186,4 +187,4 @@ def _probs(rows: Sequence[_Row]) -> NDArray[np.float64]:
 
 def key_order(children: Boards, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
     """``int64[M]``: candidates of each row in ascending position-key order."""
-    return np.argsort(row_keys(np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)), children), kind="stable")
+    return np.argsort(row_keys(ragged.row_of(offsets), children), kind="stable")

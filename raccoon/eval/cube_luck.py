@@ -18,6 +18,7 @@ from raccoon.engine.gnubg import GnubgEngine
 from raccoon.engine.outcomes import points_from_five, six_from_five
 from raccoon.engine.rolls import roll_index, roll_means
 from raccoon.env.board import START, terminal_points
+from raccoon.env.lookup import Lookup
 from raccoon.env.movegen import ROLLS
 
 __all__ = ["CONTROLS", "CubeLuckObserver", "cube_roll_values"]
@@ -51,15 +52,14 @@ class CubeLuckObserver:
     """
 
     def __init__(self, games: NDArray[np.int64]) -> None:
-        self._order = np.argsort(games, kind="stable")
-        self._sorted = np.asarray(games)[self._order]
+        self._place = Lookup(games)
         self._engine, self._model = GnubgEngine(0), Janowski(bearoff=False)
         self.luck = np.zeros((len(games), 2), np.float64)
 
     def rolled(self, step: Step) -> None:
         """Add the luck of this roll."""
         luck = self.of(step.boards, step.dice, step.cubes, step.roll == 0)
-        rows = self._order[np.searchsorted(self._sorted, step.games)]
+        rows = self._place.find(step.games)
         self.luck[rows] += np.where(step.mover == 0, 1.0, -1.0)[:, None] * luck
 
     def of(self, boards: Boards, dice: NDArray[np.int8], cubes: Cubes, opening: NDArray[np.bool_]) -> NDArray[np.float64]:

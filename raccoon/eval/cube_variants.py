@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, CubeRules, Figure
 from raccoon.cube.janowski import X_CONTACT, cl2cf_money, cube_index
 from raccoon.cube.model import with_beavers
+from raccoon.env import ragged
 from raccoon.eval import cube_scoring, stats
 from raccoon.eval.benchmark import CubeDecisions
 from raccoon.eval.cube_evidence import Lines
@@ -164,8 +165,9 @@ def moves_table(lines: Lines, seed: int, replicates: int) -> Rows:
     if not len(lines):
         return []
     starts = np.flatnonzero(np.r_[True, np.diff(lines.decision) > 0])
+    offsets = np.append(starts, len(lines))
     games = lines.game[starts]
-    top = np.maximum.reduceat(lines.told, starts)
+    top = ragged.row_max(lines.told, offsets)
     model, first, centred = Model(lines), halves(lines.game, seed), lines.at("centred")
     everywhere = np.ones(len(lines), bool)
     settings: dict[str, NDArray[np.float64]] = {
@@ -179,7 +181,7 @@ def moves_table(lines: Lines, seed: int, replicates: int) -> Rows:
     rows: Rows = []
     baseline: NDArray[np.float64] | None = None
     for name, x in settings.items():
-        chosen = _first_of_best(model.equity(x), starts)
+        chosen = ragged.argmax(model.equity(x), offsets)
         loss = top - lines.told[chosen]
         baseline = loss if baseline is None else baseline
         rng = [generator(seed, "cube_fit.moves") for _ in range(2)]
@@ -198,10 +200,3 @@ def _cross_fitted(lines: Lines, first: NDArray[np.bool_], rows: NDArray[np.bool_
             found = float(best(Model(fit).profile(fit.game).sum(axis=0, keepdims=True))[0])
             x[~half] = found if np.isfinite(found) else X_CONTACT
     return x
-
-
-def _first_of_best(values: NDArray[np.float64], starts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Index of the highest value of each row of candidates, the first of equals (they are in position-key order)."""
-    lengths = np.diff(np.r_[starts, len(values)])
-    hits = np.flatnonzero(values == np.repeat(np.maximum.reduceat(values, starts), lengths))
-    return hits[np.searchsorted(hits, starts)]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from raccoon.build import build, shared
 from raccoon.checks import whole
 from raccoon.contracts import Engine, Player, RaccoonError, Report, Turns
+from raccoon.env import ragged
 from raccoon.env.movegen import enumerate_turns
 from raccoon.eval import plots, report, stats
 from raccoon.eval.benchmark import load, locate
@@ -123,7 +124,7 @@ def rank_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
 
 def _places(values: NDArray[np.float64], turns: Turns) -> NDArray[np.int64]:
     """``int64[M]``: place of each child within its row, 0 for the highest value; the first of equals comes first."""
-    rows = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
+    rows = ragged.row_of(turns.offsets)
     order = np.lexsort((-values, rows))
     places = np.empty(len(values), np.int64)
     places[order] = np.arange(len(values)) - turns.offsets[rows]

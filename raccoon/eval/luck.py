@@ -24,6 +24,7 @@ from raccoon.engine.gnubg import GnubgEngine, roll_values
 from raccoon.engine.rolls import roll_index, roll_means
 from raccoon.env.board import START, unfinished
 from raccoon.env.codec import unique_boards
+from raccoon.env.lookup import Lookup
 from raccoon.env.movegen import ROLLS, check_dice
 
 __all__ = [
@@ -60,8 +61,7 @@ class LuckObserver:
     """
 
     def __init__(self, games: NDArray[np.int64]) -> None:
-        self._order = np.argsort(games, kind="stable")
-        self._sorted = np.asarray(games)[self._order]
+        self._place = Lookup(games)
         self._opening = roll_values(START[None])[0]
         self.luck = np.zeros(len(games), np.float64)
 
@@ -73,7 +73,7 @@ class LuckObserver:
         later = ~first
         if later.any():
             luck[later] = luck_of(step.boards[later], step.dice[later], first[later])[0]
-        rows = self._order[np.searchsorted(self._sorted, step.games)]
+        rows = self._place.find(step.games)
         self.luck[rows] += np.where(step.mover == 0, luck, -luck)
 
     def played(self, step: Step, turns: Turns, chosen: NDArray[np.int64]) -> None:

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from raccoon.checks import quoted, whole
 from raccoon.contracts import Boards, CubeRules, Observer, Player, RaccoonError, Step, Turns
 from raccoon.cube.met import check_length
+from raccoon.env import ragged
 from raccoon.env.board import START, as_array, as_boards, check, terminal_points
 from raccoon.env.movegen import enumerate_turns
 from raccoon.play import dice
@@ -55,9 +56,7 @@ def slice_turns(turns: Turns, start: int, stop: int) -> Turns:
 def take_turns(turns: Turns, rows: NDArray[Any]) -> Turns:
     """The given rows of ``turns`` (index array or mask), children copied."""
     index = np.flatnonzero(rows) if np.asarray(rows).dtype == bool else np.asarray(rows)
-    counts = np.diff(turns.offsets)[index]
-    offsets = np.concatenate([[0], np.cumsum(counts)])
-    source = np.arange(offsets[-1]) + np.repeat(turns.offsets[index] - offsets[:-1], counts)
+    source, offsets = ragged.take(turns.offsets, index)
     return Turns(turns.boards[index], turns.dice[index], turns.cubes.take(index), turns.children[source], offsets)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, Cubes, Offer, Step, Turns
+from raccoon.env.lookup import Lookup
 from raccoon.progress import advance
 
 __all__ = ["DoubleCounter", "Progress", "Record", "Recorder"]
@@ -63,13 +64,12 @@ class DoubleCounter:
     """Counts doubles in each of ``games int64[G]``: ``counts int64[G, 2, 3]``, by player: offered, of them taken, beavered."""
 
     def __init__(self, games: NDArray[np.int64]) -> None:
-        self._order = np.argsort(games, kind="stable")
-        self._sorted = np.asarray(games)[self._order]
+        self._place = Lookup(games)
         self.counts = np.zeros((len(games), 2, 3), np.int64)
 
     def doubled(self, offer: Offer) -> None:
         """Count these."""
-        rows = self._order[np.searchsorted(self._sorted, offer.games)]
+        rows = self._place.find(offer.games)
         self.counts[rows, offer.mover] += np.stack([np.ones(len(rows), np.int64), offer.took, offer.beavered], axis=1)
 
     def rolled(self, step: Step) -> None:

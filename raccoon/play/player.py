@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from raccoon.checks import quoted
 from raccoon.contracts import Boards, CubeEquities, CubefulSearch, CubeModel, Cubes, Engine, RaccoonError, Search, Turns
 from raccoon.cube.model import Janowski
+from raccoon.env import ragged
 from raccoon.search.lookahead import StaticSearch
 
 __all__ = ["EnginePlayer", "best_children"]
@@ -21,11 +22,10 @@ def best_children(values: NDArray[np.float64], full: NDArray[np.bool_], offsets:
     if np.isnan(values).any():
         raise RaccoonError("a value is not a number; check the engine's weights")
     masked = np.where(full, values, -np.inf)
-    best = np.maximum.reduceat(masked, offsets[:-1])
+    best = ragged.row_max(masked, offsets)
     if np.isneginf(best).any():
         raise RaccoonError(f"row {int(np.argmin(best))}: no child was searched to full depth")
-    hits = np.flatnonzero(masked == np.repeat(best, np.diff(offsets)))
-    return hits[np.searchsorted(hits, offsets[:-1])] - offsets[:-1]
+    return ragged.first_where(masked == ragged.spread(best, offsets), offsets) - offsets[:-1]
 
 
 class EnginePlayer:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from raccoon.checks import quoted
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, CubeRules, Cubes, RaccoonError, Turns
 from raccoon.engine.sage import LEVELS, SageEngine, sage_module, sage_strategy
+from raccoon.env import ragged
 from raccoon.env.board26 import to_board26
 from raccoon.play.player import EnginePlayer
 
@@ -49,8 +50,7 @@ class SagePlayer:
         """See ``Player.choose``. Forced plays are not asked."""
         if turns.cubes.rules is None:
             return self._cubeless.choose(turns)
-        sizes = np.diff(turns.offsets)
-        rows = np.flatnonzero(sizes > 1)
+        rows = np.flatnonzero(np.diff(turns.offsets) > 1)
         chosen = np.zeros(len(turns), np.int64)
         if rows.size == 0:
             return chosen
@@ -66,10 +66,9 @@ class SagePlayer:
         self._forget()
         best = np.array([answer["moves"][0]["board"] for answer in answers], np.int64)
         # Sage shows its plays as the mover sees them, who sits in slot 0 of an afterstate
-        wanted = np.repeat(rows, sizes[rows])
-        index = np.concatenate([np.arange(turns.offsets[row], turns.offsets[row + 1]) for row in rows])
-        same = (to_board26(turns.children[index][:, ::-1]) == np.repeat(best, sizes[rows], axis=0)).all(axis=1)
-        hits = index[same]
+        index, offsets = ragged.take(turns.offsets, rows)
+        same = (to_board26(turns.children[index][:, ::-1]) == ragged.spread(best, offsets)).all(axis=1)
+        wanted, hits = ragged.spread(rows, offsets), index[same]
         if not np.array_equal(wanted[same], rows):
             raise RaccoonError(
                 f"player {self.name}: Sage's play of row {rows[_first_difference(wanted[same], rows)]} is not among the legal ones"

@@ -22,6 +22,7 @@ from raccoon.checks import number, quoted, whole
 from raccoon.contracts import Boards, CubeEquities, CubeModel, Cubes, Engine, RaccoonError, SearchResult, Turns
 from raccoon.cube.cubeful import CubefulTree
 from raccoon.engine.base import checked
+from raccoon.env import ragged
 from raccoon.search.filters import Filter, keep_best
 from raccoon.search.lookahead import child_values, enumerate_leaves, static_cubeful, terminal_value
 from raccoon.search.tree import Opponent, Tree
@@ -137,7 +138,7 @@ class Expectimax:
         full, plies, static = keep, np.zeros(len(values), np.int8), values.copy()
         if self.ply > 0:
             survivors = self._worth_searching(values, keep, turns.offsets)
-            rows = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
+            rows = ragged.row_of(turns.offsets)
             steps = range(1, self.ply + 1) if self.levels else (self.ply,)
             for level, depth in enumerate(steps):
                 if level:
@@ -158,15 +159,15 @@ class Expectimax:
 
     def _worth_searching(self, values: NDArray[np.float64], keep: NDArray[np.bool_], offsets: NDArray[np.int64]) -> NDArray[np.bool_]:
         """``bool[M]``: kept candidates of the rows that have two or more, and no clear leader where there is a gate."""
-        counts = np.add.reduceat(keep.astype(np.int64), offsets[:-1])
+        counts = ragged.row_sum(keep, offsets)
         search = counts > 1
         if self.gate is not None:
             masked = np.where(keep, values, -np.inf)
-            best = np.maximum.reduceat(masked, offsets[:-1])
+            best = ragged.row_max(masked, offsets)
             top, starts = keep_best(masked, offsets, 2)
-            second = np.minimum.reduceat(masked[top], starts[:-1])
+            second = -ragged.row_max(-masked[top], starts)
             search &= 3.0 * (best - second) <= self.gate
-        return keep & np.repeat(search, np.diff(offsets))
+        return keep & ragged.spread(search, offsets)
 
     def _deepen(self, values: NDArray[np.float64], survivors: NDArray[np.bool_], turns: Turns, source: _Source, depth: int) -> None:
         """Replace the values of the surviving candidates by those at ``depth``, in place; whole decisions at a time."""
@@ -227,12 +228,11 @@ def _bumped(
     static: NDArray[np.float64], values: NDArray[np.float64], survivors: NDArray[np.bool_], offsets: NDArray[np.int64], bump: float
 ) -> NDArray[np.bool_]:
     """``bool[M]``: candidates not searched yet, within ``bump`` points of the static leader of a row where search prefers another."""
-    counts = np.diff(offsets)
     leader, _ = keep_best(static, offsets, 1)
     deepest, _ = keep_best(np.where(survivors, values, -np.inf), offsets, 1)
     changed = survivors[deepest] & (leader != deepest)
-    near = 3.0 * (np.repeat(static[leader], counts) - static) <= bump
-    return near & np.repeat(changed, counts) & ~survivors
+    near = 3.0 * (ragged.spread(static[leader], offsets) - static) <= bump
+    return near & ragged.spread(changed, offsets) & ~survivors
 
 
 def _levels(levels: Sequence[int] | None, ply: int) -> list[int]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from raccoon.checks import number, quoted, whole
 from raccoon.contracts import Engine, RaccoonError, Turns
+from raccoon.env import ragged
 from raccoon.env.encoder import FEATURE_GROUPS, encode
 from raccoon.search.lookahead import child_values, enumerate_leaves, leaf_values
 from raccoon.search.priors import priors
@@ -24,15 +25,10 @@ def keep_best(values: NDArray[np.float64], offsets: NDArray[np.int64], k: int) -
 
     Indices ascend within a row; of equals the first ones stay. A shorter row keeps all it has.
     """
-    counts = np.diff(offsets)
-    kept = np.minimum(counts, k)
-    starts = np.zeros(len(offsets), np.int64)
-    np.cumsum(kept, out=starts[1:])
+    starts = ragged.offsets_of(np.minimum(np.diff(offsets), k))
     if k == 1:
-        best = np.repeat(np.maximum.reduceat(values, offsets[:-1]), counts)
-        hits = np.flatnonzero(values == best)
-        return hits[np.searchsorted(hits, offsets[:-1])], starts
-    rows = np.repeat(np.arange(len(counts)), counts)
+        return ragged.argmax(values, offsets), starts
+    rows = ragged.row_of(offsets)
     order = np.lexsort((-values, rows))  # stable: the first of equals comes first
     rank = np.arange(len(values)) - offsets[rows]
     return np.sort(order[rank < k]), starts
@@ -40,8 +36,7 @@ def keep_best(values: NDArray[np.float64], offsets: NDArray[np.int64], k: int) -
 
 def subset(turns: Turns, keep: NDArray[np.bool_]) -> Turns:
     """``turns`` with only the children of a mask ``bool[M]``, which leaves every row at least one."""
-    starts = np.zeros(len(turns) + 1, np.int64)
-    np.cumsum(np.add.reduceat(keep.astype(np.int64), turns.offsets[:-1]), out=starts[1:])
+    starts = ragged.offsets_of(ragged.row_sum(keep, turns.offsets))
     return Turns(turns.boards, turns.dice, turns.cubes, turns.children[keep], starts)
 
 
@@ -113,11 +108,11 @@ class Filter:
         keep = np.zeros(len(values), bool)
         keep[keep_best(values, offsets, self.k)[0]] = True
         if self.threshold is not None:
-            best = np.repeat(np.maximum.reduceat(values, offsets[:-1]), np.diff(offsets))
+            best = ragged.spread(ragged.row_max(values, offsets), offsets)
             width = np.full(len(turns), self.threshold)
             if self.contact_scale is not None:
                 width *= np.minimum(1.0, _contact(turns) / self.contact_scale)
-            keep &= 3.0 * (best - values) <= np.repeat(width, np.diff(offsets))
+            keep &= 3.0 * (best - values) <= ragged.spread(width, offsets)
         return keep
 
 

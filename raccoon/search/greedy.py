@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, Engine, Turns
+from raccoon.env import ragged
 from raccoon.env.codec import row_keys, unique_boards
 from raccoon.env.half_moves import apply_actions, legal_actions
 
@@ -57,7 +58,7 @@ def behind_best_half(turns: Turns, engine: Engine) -> tuple[NDArray[np.bool_], i
         ends = half_turns(reached[going_on], dice[going_on], np.ones(int(going_on.sum()), bool))
         reached = np.concatenate([reached[~going_on], ends.boards])
         owner = np.concatenate([doubles[~going_on], doubles[going_on][ends.row]])
-    row_of_child = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
+    row_of_child = ragged.row_of(turns.offsets)
     candidates = np.isin(row_of_child, doubles)
     full[candidates] = np.isin(row_keys(row_of_child[candidates], turns.children[candidates]), row_keys(owner, reached))
     return full, len(first)
@@ -76,6 +77,6 @@ class HalfTurns(NamedTuple):
 def half_turns(boards: Boards, dice: NDArray[np.int8], mid: NDArray[np.bool_] | None) -> HalfTurns:
     """The half turns of ``boards`` with ``dice int8[N, 2]``; ``mid bool[N]``: the first half of a double has been played."""
     ids, offsets = legal_actions(boards, dice, mid)
-    row = np.repeat(np.arange(len(boards)), np.diff(offsets))
+    row = ragged.row_of(offsets)
     after, again = apply_actions(boards[row], dice[row], ids, None if mid is None else mid[row])
     return HalfTurns(after, row, ids, again)

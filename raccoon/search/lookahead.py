@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from raccoon.checks import quoted
 from raccoon.contracts import Boards, CubeEquities, CubeModel, CubeRules, Cubes, Engine, RaccoonError, SearchResult, Turns
 from raccoon.cube.model import Janowski
+from raccoon.env import ragged
 from raccoon.env.board import terminal_points
 from raccoon.env.codec import unique_boards
 from raccoon.env.encoder import Encoder
@@ -122,7 +123,7 @@ def _with_rules(turns: Turns, rules: CubeRules) -> Turns:
 
 def child_cubes(turns: Turns) -> Cubes:
     """The cubes of all children of ``turns``, seen by the side that is on roll in them."""
-    return turns.cubes.take(np.repeat(np.arange(len(turns)), np.diff(turns.offsets))).flipped()
+    return turns.cubes.take(ragged.row_of(turns.offsets)).flipped()
 
 
 def static_cubeful(turns: Turns, engine: Engine, model: CubeModel, options: bool) -> NDArray[np.float64]:

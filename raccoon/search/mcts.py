@@ -15,9 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from raccoon.checks import number, quoted, whole
 from raccoon.contracts import Boards, Engine, RaccoonError, SearchResult, Turns
+from raccoon.env import ragged
 from raccoon.env.board import unfinished
-from raccoon.env.codec import position_words, row_keys
+from raccoon.env.codec import position_words
 from raccoon.env.half_moves import apply_actions
+from raccoon.env.lookup import ChildLookup
 from raccoon.env.movegen import check_dice
 from raccoon.rng import hash64, uniform
 from raccoon.search.lookahead import child_values
@@ -134,14 +136,14 @@ class MCTS:
         static = child_values(turns, engine).values
         visits, sums = np.zeros(len(static)), np.zeros(len(static))
         rows = np.flatnonzero(np.diff(turns.offsets) > 1)
-        owner = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
         if len(rows):
+            lookup = ChildLookup(turns)
             keys = self.keys(turns.boards[rows], turns.dice[rows], None)
             for start in range(0, len(rows), self.batch):
                 part = rows[start : start + self.batch]
                 forest = self._grown(turns.boards[part], turns.dice[part], None, keys[start : start + self.batch], engine)
                 tree, boards, n, w = _whole_turns(forest)
-                child = _places(turns, owner, part[tree], boards)
+                child = lookup.find(part[tree], boards)
                 visits += np.bincount(child, n, len(visits))
                 sums += np.bincount(child, w, len(sums))
         values = np.where(visits > 0, sums / np.maximum(visits, 1.0), static)
@@ -198,8 +200,7 @@ class MCTS:
             second = self.search(halves, dice, engine, mid, hash64(self.seed, "mcts half", keys[rows], 1))
             more = second.pick(hash64(self.seed, "mcts pick", keys[rows], 1), heat[rows])
             after[rows] = apply_actions(halves, dice, second.ids[more], mid)[0]
-        owner = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
-        chosen = _places(turns, owner, np.arange(len(turns)), after) - turns.offsets[:-1]
+        chosen = ChildLookup(turns).find(np.arange(len(turns)), after) - turns.offsets[:-1]
         return Played(chosen, first, second, rows)
 
     def keys(self, boards: Boards, dice: NDArray[np.int8], mid: NDArray[np.bool_] | None) -> NDArray[np.uint64]:
@@ -234,51 +235,41 @@ def _whole_turns(forest: Forest) -> tuple[NDArray[np.int64], Boards, NDArray[np.
     over, tree = edges[~nodes.e_again[edges]], nodes.e_up[edges]
     halves = nodes.e_down[edges[nodes.e_again[edges]]]
     counts = nodes.d_count[halves].astype(np.int64)
-    ends = np.repeat(nodes.d_first[halves] - np.cumsum(counts) + counts, counts) + np.arange(int(counts.sum()))
-    tree = np.concatenate([nodes.e_up[over], np.repeat(tree[nodes.e_again[edges]], counts)])
+    ends, offsets = ragged.ranges(nodes.d_first[halves], counts)
+    tree = np.concatenate([nodes.e_up[over], ragged.spread(tree[nodes.e_again[edges]], offsets)])
     every = np.concatenate([over, ends])
     seen = nodes.e_n[every] > 0
     every = every[seen]
     return tree[seen].astype(np.int64), nodes.c_board[nodes.e_down[every]], nodes.e_n[every].astype(np.int64), nodes.e_w[every]
 
 
-def _places(turns: Turns, owner: NDArray[np.int64], rows: NDArray[np.int64], boards: Boards) -> NDArray[np.int64]:
-    """``int64[L]``: where in ``turns.children`` the afterstates ``boards`` of ``rows`` are. ``owner``: the row of each child."""
-    children = row_keys(owner, turns.children)  # ascending: rows in order, children by their keys
-    return np.searchsorted(children, row_keys(rows, boards))
-
-
 def _shares(
     visits: NDArray[np.floating] | NDArray[np.int64], values: NDArray[np.float64], offsets: NDArray[np.int64], temperature: ArrayLike
 ) -> NDArray[np.float64]:
-    counts = np.diff(offsets)
-    heat = np.repeat(np.broadcast_to(np.asarray(temperature, np.float64), len(counts)), counts)
-    most = np.repeat(np.maximum.reduceat(visits, offsets[:-1]), counts)
+    heat = ragged.spread(np.broadcast_to(np.asarray(temperature, np.float64), len(offsets) - 1), offsets)
+    most = ragged.spread(ragged.row_max(visits, offsets), offsets)
     top = np.where(visits == most, np.where(np.isnan(values), -np.inf, values), -np.inf)
-    best = (visits == most) & (top == np.repeat(np.maximum.reduceat(top, offsets[:-1]), counts))
-    hits = np.flatnonzero(best)
+    best = (visits == most) & (top == ragged.spread(ragged.row_max(top, offsets), offsets))
     cold = np.zeros(len(visits))
-    cold[hits[np.searchsorted(hits, offsets[:-1])]] = 1.0
+    cold[ragged.first_where(best, offsets)] = 1.0
     # of a row without visits (a single play, not searched) every entry counts alike
     share = np.where(most > 0, visits / np.maximum(most, 1), 1.0)
     with np.errstate(under="ignore"):
         weight = np.where(share > 0, share ** (1.0 / np.where(heat > 0, heat, 1.0)), 0.0)
-    weight /= np.repeat(np.add.reduceat(weight, offsets[:-1]), counts)
-    return np.where(heat > 0, weight, cold)
+    return np.where(heat > 0, ragged.shares(weight, offsets), cold)
 
 
 def _drawn(shares: NDArray[np.float64], offsets: NDArray[np.int64], keys: NDArray[np.uint64]) -> NDArray[np.int64]:
     """``int64[N]``: an entry of each row drawn by its shares; never one whose share is 0."""
-    counts = np.diff(offsets)
     upto = np.cumsum(shares)
-    before = np.repeat(np.append(0.0, upto)[offsets[:-1]], counts)
-    point = np.repeat(uniform(keys), counts)
+    before = ragged.spread(np.append(0.0, upto)[offsets[:-1]], offsets)
+    point = ragged.spread(uniform(keys), offsets)
     passed = (upto - before <= point) | (shares == 0)
     hits = np.flatnonzero(~passed)
     place = np.searchsorted(hits, offsets[:-1])
     found = hits[np.minimum(place, len(hits) - 1)]
     # rounding can leave the last number of a row below the point: its last possible entry then
-    last = np.maximum.reduceat(np.where(shares > 0, np.arange(len(shares)), -1), offsets[:-1])
+    last = ragged.row_max(np.where(shares > 0, np.arange(len(shares)), -1), offsets)
     return np.where((place < len(hits)) & (found < offsets[1:]) & (found >= offsets[:-1]), found, last)
 
 
@@ -294,5 +285,5 @@ def _roots(forest: Forest) -> tuple[NDArray[Any], ...]:
 def _joined(parts: list[tuple[NDArray[Any], ...]], boards: Boards, dice: NDArray[np.int8], mid: NDArray[np.bool_]) -> Roots:
     value, counts, *rest = (np.concatenate(column) for column in zip(*parts, strict=True))
     ids, again, visits, values, priors = rest
-    offsets = np.append(0, np.cumsum(counts.astype(np.int64)))
+    offsets = ragged.offsets_of(counts)
     return Roots(boards, dice, mid, value, offsets, ids.astype(np.int64), again.astype(bool), visits.astype(np.int64), values, priors)

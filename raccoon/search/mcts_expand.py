@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, Engine
+from raccoon.env import ragged
 from raccoon.env.codec import key_words
 from raccoon.env.half_moves import N_ACTIONS, play, set_legal
 from raccoon.kernels import kernel
 from raccoon.search.lookahead import enumerate_leaves, leaf_values
 
-__all__ = ["Edges", "Prior", "expand", "priors", "results"]
+__all__ = ["Edges", "Prior", "expand", "results"]
 
 Prior = Literal["policy", "value", "uniform"]
 
@@ -88,8 +89,8 @@ def _results(
 def results(boards: Boards, dice: NDArray[np.int8], mid: NDArray[np.bool_]) -> Edges:
     """The ``Edges`` of legal, unfinished ``boards int8[P, 2, 25]``, all equally likely."""
     offsets, ids, again, after, actions = _results(boards, dice, mid)
-    counts = np.diff(offsets)
-    return Edges(offsets, ids, again, after, np.repeat(1.0 / counts, counts), np.full(len(ids), np.nan), actions)
+    even = ragged.spread(1.0 / np.diff(offsets), offsets)
+    return Edges(offsets, ids, again, after, even, np.full(len(ids), np.nan), actions)
 
 
 def expand(boards: Boards, dice: NDArray[np.int8], mid: NDArray[np.bool_], engine: Engine, prior: Prior, temperature: float) -> Edges:
@@ -106,7 +107,7 @@ def expand(boards: Boards, dice: NDArray[np.int8], mid: NDArray[np.bool_], engin
         chances = np.asarray(engine.policy(boards, dice, mid), np.float64)[row, action]  # pyright: ignore[reportAttributeAccessIssue]
         return edges._replace(prior=np.bincount(edge, chances, len(edges.ids)))
     first = _static(edges, dice, engine)
-    return edges._replace(prior=priors(first, edges.offsets, temperature), first=first)
+    return edges._replace(prior=ragged.softmax(first, edges.offsets, temperature), first=first)
 
 
 def _static(edges: Edges, dice: NDArray[np.int8], engine: Engine) -> NDArray[np.float64]:
@@ -114,18 +115,11 @@ def _static(edges: Edges, dice: NDArray[np.int8], engine: Engine) -> NDArray[np.
     going_on = np.flatnonzero(edges.again)
     if len(going_on) == 0:
         return leaf_values(enumerate_leaves(edges.boards), engine)
-    row = np.repeat(np.arange(len(edges.offsets) - 1), np.diff(edges.offsets))
+    row = ragged.row_of(edges.offsets)
     second = results(edges.boards[going_on], dice[row[going_on]], np.ones(len(going_on), bool))
     over = ~edges.again
     values = leaf_values(enumerate_leaves(np.concatenate([edges.boards[over], second.boards])), engine)
     out = np.empty(len(edges.ids))
     out[over] = values[: int(over.sum())]
-    out[going_on] = np.maximum.reduceat(values[int(over.sum()) :], second.offsets[:-1])
+    out[going_on] = ragged.row_max(values[int(over.sum()) :], second.offsets)
     return out
-
-
-def priors(values: NDArray[np.float64], offsets: NDArray[np.int64], temperature: float) -> NDArray[np.float64]:
-    """``float64[E]``: softmax of ``values / temperature`` over each row."""
-    counts = np.diff(offsets)
-    weight = np.exp((values - np.repeat(np.maximum.reduceat(values, offsets[:-1]), counts)) / temperature)
-    return weight / np.repeat(np.add.reduceat(weight, offsets[:-1]), counts)

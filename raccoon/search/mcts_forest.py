@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaincinv
 
 from raccoon.contracts import Boards, Engine
+from raccoon.env import ragged
 from raccoon.env.board import terminal_points
 from raccoon.env.half_moves import low_first
 from raccoon.rng import hash64, uniform
@@ -137,7 +138,7 @@ class Forest:
         place = slice(start, start + count)
         nodes.e_id[place], nodes.e_again[place] = edges.ids, edges.again
         nodes.e_prior[place], nodes.e_first[place] = edges.prior, edges.first
-        nodes.e_up[place] = np.repeat(decisions, np.diff(edges.offsets))
+        nodes.e_up[place] = ragged.spread(decisions, edges.offsets)
         self.used[2] = start + count
 
     def _add_noise(self) -> None:

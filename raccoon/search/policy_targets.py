@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, SearchResult, Turns
-from raccoon.env.codec import row_keys
+from raccoon.env import ragged
+from raccoon.env.lookup import ChildLookup
 from raccoon.search.filters import keep_best
-from raccoon.search.mcts_expand import Edges, priors, results
+from raccoon.search.mcts_expand import Edges, results
 
 __all__ = ["HalfTargets", "half_targets", "soft_shares"]
 
@@ -37,7 +38,7 @@ def soft_shares(found: SearchResult, offsets: NDArray[np.int64], top: int, tempe
     best, starts = keep_best(values, offsets, top)
     out = np.zeros(len(values))
     with np.errstate(under="ignore"):
-        out[best] = priors(values[best], starts, temperature)
+        out[best] = ragged.softmax(values[best], starts, temperature)
     return out
 
 
@@ -50,11 +51,11 @@ def half_targets(turns: Turns, shares: NDArray[np.float64]) -> tuple[HalfTargets
     ``raccoon.search.priors.priors``.
     """
     edges = results(turns.boards, turns.dice, np.zeros(len(turns), bool))
-    row = np.repeat(np.arange(len(turns)), np.diff(edges.offsets))
-    child = _Children(turns)
+    row = ragged.row_of(edges.offsets)
+    child = ChildLookup(turns)
     over, on = np.flatnonzero(~edges.again), np.flatnonzero(edges.again)
     behind = results(edges.boards[on], turns.dice[row[on]], np.ones(len(on), bool))
-    half = np.repeat(on, np.diff(behind.offsets))
+    half = ragged.spread(on, behind.offsets)
     # every way to play a turn: its first half and its child
     first_of = np.concatenate([over, half])
     child_of = np.concatenate([child.find(row[over], edges.boards[over]), child.find(row[half], behind.boards)])
@@ -69,24 +70,9 @@ def _second(
     edges: Edges, behind: Edges, on: NDArray[np.int64], row: NDArray[np.int64], mass: NDArray[np.float64], reached: NDArray[np.float64]
 ) -> HalfTargets:
     """The rows of ``behind`` (halves ``on``) that have some mass, each scaled to 1."""
-    counts = np.diff(behind.offsets)
     wanted = reached[on] > 0
-    entries = np.repeat(wanted, counts)
-    scaled = mass[entries] / np.repeat(reached[on][wanted], counts[wanted])
-    offsets = np.append(0, np.cumsum(counts[wanted]))
+    entries, offsets = ragged.take(behind.offsets, wanted)
     kept = on[wanted]
+    scaled = mass[entries] / ragged.spread(reached[kept], offsets)
     ids = behind.ids[entries].astype(np.int64)
     return HalfTargets(edges.boards[kept], row[kept], offsets, ids, scaled, behind.again[entries], kept)
-
-
-class _Children:
-    """Finds afterstates among the children of ``turns``, whose keys ascend within rows."""
-
-    def __init__(self, turns: Turns) -> None:
-        keys = row_keys(np.repeat(np.arange(len(turns)), np.diff(turns.offsets)), turns.children)
-        self._order = np.argsort(keys)
-        self._keys = keys[self._order]
-
-    def find(self, row: NDArray[np.int64], boards: Boards) -> NDArray[np.int64]:
-        """``int64[L]``: indices of the children ``boards`` of ``row``."""
-        return self._order[np.searchsorted(self._keys, row_keys(row, boards))]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from raccoon.contracts import RaccoonError, Turns
 from raccoon.env.codec import row_keys
+from raccoon.env.lookup import ChildLookup
 from raccoon.search.greedy import HalfTurns, half_turns
 
 __all__ = ["priors"]
@@ -31,10 +32,8 @@ def priors(turns: Turns, engine: Any) -> NDArray[np.float64]:
         reached = np.bincount(inverse.reshape(-1), weights[halves.again]).astype(np.float64)
         second, more = _played(engine, boards, turns.dice[row], np.ones(len(boards), bool), reached)
         ends, owner, mass = [*ends, second.boards], [*owner, row[second.row]], [*mass, more]
-    children = row_keys(np.repeat(np.arange(len(turns)), np.diff(turns.offsets)), turns.children)
-    order = np.argsort(children)
-    place = order[np.searchsorted(children, row_keys(np.concatenate(owner), np.concatenate(ends)), sorter=order)]
-    return np.bincount(place, np.concatenate(mass), len(children)).astype(np.float64)
+    child = ChildLookup(turns).find(np.concatenate(owner), np.concatenate(ends))
+    return np.bincount(child, np.concatenate(mass), len(turns.children)).astype(np.float64)
 
 
 def _played(

@@ -21,6 +21,7 @@ from raccoon.checks import number, quoted, whole
 from raccoon.contracts import OUTCOME_POINTS, Boards, Engine, RaccoonError, Search, SearchResult, Turns
 from raccoon.engine.outcomes import FLIPPED, exact_probs6
 from raccoon.engine.rolls import roll_index, roll_means
+from raccoon.env import ragged
 from raccoon.env.board import terminal_points, unfinished
 from raccoon.env.codec import from_position_id, unique_boards
 from raccoon.env.half_moves import low_first
@@ -89,7 +90,7 @@ class Rollout:
         """See ``Search.values``: the kept candidates by rollout, the same dice for all; rows with one are not rolled out."""
         before = engine.evaluations
         values, keep = self.filter.apply(turns, engine)
-        several = np.repeat(np.add.reduceat(keep.astype(np.int64), turns.offsets[:-1]) > 1, np.diff(turns.offsets))
+        several = ragged.spread(ragged.row_sum(keep, turns.offsets) > 1, turns.offsets)
         picked = np.flatnonzero(keep & several)
         leaves = enumerate_leaves(turns.children[picked])
         if len(leaves.boards):

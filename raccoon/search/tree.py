@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from raccoon.contracts import Boards, Engine
 from raccoon.engine.outcomes import FLIPPED, exact_probs6
 from raccoon.engine.rolls import roll_means
+from raccoon.env import ragged
 from raccoon.env.board import terminal_points
 from raccoon.env.movegen import ROLLS, afterstates_all_rolls
 from raccoon.search.filters import keep_best
@@ -103,10 +104,10 @@ class Tree:
     def _expectation(self, boards: Boards, depth: int) -> _Floats:
         _, leaves, static, offsets = self._replies(boards)
         if depth == 1:
-            best = np.maximum.reduceat(static, offsets[:-1])
+            best = ragged.row_max(static, offsets)
             return roll_means(best.reshape(-1, len(ROLLS)))
         chosen, starts = keep_best(static, offsets, self.width)
-        best = np.maximum.reduceat(self._deeper(leaves, static, chosen, depth), starts[:-1])
+        best = ragged.row_max(self._deeper(leaves, static, chosen, depth), starts)
         return roll_means(best.reshape(-1, len(ROLLS)))
 
     def _distribution(self, boards: Boards, depth: int) -> _Floats:

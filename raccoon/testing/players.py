@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from raccoon.contracts import CubeEquities, CubefulSearch, CubeModel, CubeRules, Cubes, Engine, Player, Search, SearchResult, Turns
+from raccoon.env import ragged
 from raccoon.env.board import terminal_points
 from raccoon.env.movegen import enumerate_turns
 from raccoon.rng import generator
@@ -157,7 +158,7 @@ def _check_result(result: Any, turns: Turns) -> None:
     expect(isinstance(result, SearchResult), "values must return a SearchResult")
     expect(result.values.shape == (total,) and result.values.dtype == np.float64, f"SearchResult.values must be float64[{total}]")
     expect(result.full.shape == (total,) and result.full.dtype == bool, f"SearchResult.full must be bool[{total}]")
-    expect(np.logical_or.reduceat(result.full, turns.offsets[:-1]).all(), "every row needs a child searched to full depth")
+    expect(ragged.row_max(result.full, turns.offsets).all(), "every row needs a child searched to full depth")
     expect(np.isfinite(result.values[result.full]).all(), "values of fully searched children must be finite")
     expect((np.abs(result.values[result.full]) <= 1 + 1e-6).all(), "values are equity / 3 and lie in [-1, 1]")
     expect(isinstance(result.evaluations, int | np.integer) and result.evaluations >= 0, "evaluations must count evaluations")

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import OUTCOME_POINTS
+from raccoon.env import ragged
 from raccoon.train.td_targets import flip
 
 __all__ = ["blended", "results", "tilted"]
@@ -26,9 +27,8 @@ def results(final: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[n
 
     ``final float64[G, 6]``: of each game's last row, to the side on roll there; the sides change with every row.
     """
-    lengths = np.diff(offsets)
-    back = np.repeat(offsets[1:] - 1, lengths) - np.arange(offsets[-1])
-    ends = np.repeat(final, lengths, axis=0)
+    back = ragged.spread(offsets[1:] - 1, offsets) - np.arange(offsets[-1])
+    ends = ragged.spread(final, offsets)
     return np.where((back % 2 == 1)[:, None], flip(ends), ends)
 
 
