@@ -18,10 +18,11 @@ from typing import Any
 from raccoon.arguments import accepted, check_arguments
 from raccoon.checks import bounded, quoted
 from raccoon.contracts import RaccoonError
+from raccoon.declared import declared
 from raccoon.executor import fingerprint
-from raccoon.locate import describe, fits, is_kind, locate
+from raccoon.locate import check_name, describe, fits, is_kind, locate
 
-__all__ = ["build", "nodes", "plain", "shared"]
+__all__ = ["build", "check_declared", "check_flags", "nodes", "plain", "shared"]
 
 _SHARED: dict[str, Any] = {}
 _MOST_SHARED = 4
@@ -148,24 +149,50 @@ def _check(path: str, node: Mapping[str, Any], extra: Mapping[str, Any]) -> None
     """Refuse arguments that the target of a node does not take or misses."""
     target = node["_target_"]
     found = locate(target, path)
-    try:
-        keywords, others = accepted(found)
-    except ValueError:  # a C function without a signature: the call reports what it refuses
-        return
-    parameters = inspect.signature(found).parameters
-    given = [key for key in node if key not in _CONTROL] + list(extra)
-    unknown = [key for key in given if key not in keywords]
-    if unknown and not others:
-        names = ", ".join(f"{path}.{key}" if path else key for key in unknown)
-        raise RaccoonError(f"{names}: {target} does not take that; it accepts {', '.join(keywords) or 'no arguments'}")
-    own = {key: node[key] for key in given if key in node and key not in extra}
-    check_arguments(found, own, path, _fit if node.get("_recursive_", True) else None)
+    keywords = _check_given(path, node, extra, found, _fit if node.get("_recursive_", True) else None)
+    parameters = inspect.signature(found).parameters if keywords else {}
+    given = {*node, *extra}
     missing = [
         name for name in keywords if name in parameters and parameters[name].default is inspect.Parameter.empty and name not in given
     ]
     if missing and not node.get("_partial_"):
         names = ", ".join(f"{path}.{key}" if path else key for key in missing)
         raise RaccoonError(f"{names}: missing; {target} needs it (it accepts {', '.join(keywords)})")
+
+
+def _check_given(
+    path: str, node: Mapping[str, Any], extra: Mapping[str, Any], found: Callable[..., Any], fit: Callable[[Any, Any], bool] | None
+) -> list[str]:
+    """Refuse arguments that ``found`` does not take; returns those that it accepts."""
+    try:
+        keywords, others = accepted(found)
+    except ValueError:  # a C function without a signature: the call reports what it refuses
+        return []
+    given = [key for key in node if key not in _CONTROL] + list(extra)
+    unknown = [key for key in given if key not in keywords]
+    if unknown and not others:
+        names = ", ".join(f"{path}.{key}" if path else key for key in unknown)
+        raise RaccoonError(f"{names}: {node['_target_']} does not take that; it accepts {', '.join(keywords) or 'no arguments'}")
+    check_arguments(found, {key: node[key] for key in given if key in node and key not in extra}, path, fit)
+    return keywords
+
+
+def check_declared(value: Any, at: str = "") -> None:
+    """Refuse what ``build`` would refuse of the nodes in ``value``, at any depth, as far as the sources of their targets tell: no target
+    is imported. Raises RaccoonError naming the key."""
+    inside = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list | tuple) else ()
+    if isinstance(value, Mapping) and isinstance(value.get("_target_"), str):
+        check_name(value["_target_"], at)
+        check_flags(value, at, value["_target_"])
+    for key, inner in inside:
+        check_declared(inner, f"{at}[{key}]" if not isinstance(value, Mapping) else f"{at}.{key}" if at else str(key))
+
+
+def check_flags(flags: Mapping[str, Any], at: str, target: str) -> None:
+    """Refuse ``flags`` that the class or function ``target``, of any package, does not take, as far as its source tells."""
+    found = declared(target)
+    if found is not None:
+        _check_given(at, {**flags, "_target_": target}, {}, found, lambda node, hint: True)
 
 
 def _fit(node: Mapping[str, Any], hint: Any) -> bool:

@@ -18,7 +18,7 @@ from typing import Any, Union
 from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError
 
-__all__ = ["allowed_packages", "describe", "fits", "is_kind", "locate"]
+__all__ = ["allowed_packages", "check_name", "describe", "fits", "is_kind", "locate"]
 
 _BUILT_IN = ("raccoon", "lightning.pytorch.callbacks", "lightning.pytorch.loggers")
 
@@ -36,10 +36,7 @@ def locate(target: Any, where: str = "") -> Callable[..., Any]:
     Raises RaccoonError naming ``where`` for any other name, before a module outside the allowed packages is imported.
     """
     key = f"{where or 'config'}._target_={quoted(target)}"
-    packages = allowed_packages()
-    if not isinstance(target, str) or not _inside(target, packages) or not all(map(_public, target.split("."))):
-        allowed = ", ".join(f"{package}.*" for package in packages)
-        raise RaccoonError(f"{key} may not be built from a config; allowed are classes in {allowed}")
+    packages = check_name(target, where)
     try:
         found = _walk(target, packages)
     except Exception as error:  # importing a stranger's module can fail in any way
@@ -52,6 +49,16 @@ def locate(target: Any, where: str = "") -> Callable[..., Any]:
     if not inspect.isclass(found) and not _is_factory(found, target):
         raise RaccoonError(f"{key} may not be built from a config: it is no class, and no installed option names it as a factory")
     return found
+
+
+def check_name(target: Any, where: str = "") -> tuple[str, ...]:
+    """The allowed packages, if ``target`` is the name of something in one of them; else RaccoonError naming ``where``."""
+    packages = allowed_packages()
+    if not isinstance(target, str) or not _inside(target, packages) or not all(map(_public, target.split("."))):
+        allowed = ", ".join(f"{package}.*" for package in packages)
+        key = f"{where or 'config'}._target_={quoted(target)}"
+        raise RaccoonError(f"{key} may not be built from a config; allowed are classes in {allowed}")
+    return packages
 
 
 def _inside(name: str, packages: tuple[str, ...]) -> bool:

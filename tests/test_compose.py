@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from omegaconf import DictConfig, OmegaConf
 
-from raccoon.build import build, plain
+from raccoon.build import build, check_declared, check_flags, plain
 from raccoon.cli.app import compose
 from raccoon.contracts import CubeModel, Engine, Evaluator, Player, RaccoonError, Search
 from raccoon.executor import KeepsWorkers, ProcessExecutor
@@ -119,6 +119,7 @@ def check_runtime(cfg: DictConfig) -> None:
     from lightning.pytorch import Trainer
 
     assert set(cfg.runtime) <= set(inspect.signature(Trainer).parameters)
+    check_flags(plain(cfg.runtime), "runtime", "lightning.pytorch.Trainer")
     if cfg.runtime.accelerator == "cpu":
         Trainer(**plain(cfg.runtime), logger=False, enable_checkpointing=False, enable_progress_bar=False)
 
@@ -174,6 +175,7 @@ CHECKS: dict[str, Callable[[DictConfig], None]] = {
 @pytest.mark.parametrize(("group", "option"), OPTIONS, ids=[f"{group}={option}" for group, option in OPTIONS])
 def test_option_composes_and_instantiates(group: str, option: str, overrides: Callable[[str, str], list[str]]) -> None:
     cfg = compose(root_of(group, option), overrides(group, option))
+    check_declared({key: node for key, node in plain(cfg).items() if key != "runtime"})
     CHECKS[group.split("/")[0]](cfg)
 
 

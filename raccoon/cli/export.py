@@ -22,10 +22,14 @@ def run(arguments: Sequence[str]) -> str:
         return f"usage: {(__doc__ or '').strip()}"
     if len(arguments) != 2 or arguments[0].startswith("-"):
         raise RaccoonError(f"usage: {(__doc__ or '').strip()}")
-    from raccoon import artifact, assets
+    from raccoon import assets
 
     source, target = arguments
     check_suffix(target, "a network", ".pt")
+    if source not in assets.NETS and not Path(source).exists():
+        raise RaccoonError(f"{source}: no such checkpoint")
+    from raccoon import artifact
+
     source = assets.path(assets.NETS[source]) if source in assets.NETS else source
     net, header = artifact.load(source)
     artifact.save(target, net, header.get("meta"), half=True)
