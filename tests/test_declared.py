@@ -151,7 +151,7 @@ def test_what_a_source_does_not_tell_is_left_open(package: str, name: str) -> No
         ("train", "runtime.num_nodes", "two", "runtime.num_nodes='two': give a whole number"),
         ("train", "runtime.foo", 1, "runtime.foo: lightning.pytorch.Trainer does not take that"),
         ("evaluate", "player.engine.path", 5, "player.engine.path=5: give a text"),
-        ("search", "player.search.foo", 5, "player.search.foo: raccoon.search."),
+        ("search", "search.foo", 5, "search.foo: raccoon.search."),
     ],
 )
 def test_wrong_settings_are_told_from_sources_alone(monkeypatch: pytest.MonkeyPatch, kind: str, key: str, value: Any, message: str) -> None:
