@@ -26,7 +26,7 @@ def never(config: dict[str, Any], run: Run) -> None:
     [
         ("evaluate", ["player=checkpoint", "player.checkpoint=missing.pt"], "player.checkpoint='missing.pt': no such file"),
         ("evaluate", ["opponent=checkpoint", "opponent.checkpoint=runs"], "opponent.checkpoint='runs': no such file"),
-        ("evaluate", ["player.engine.path=missing.pt", "player=static", "player.checkpoint=default"], "player.engine.path='missing.pt'"),
+        ("evaluate", ["player.engine.path=missing.pt"], "player.engine.path='missing.pt'"),
         (
             "evaluate",
             ["evaluator=frontier", "evaluator.players.net-0ply.engine.path=a.pt"],
