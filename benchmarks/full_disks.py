@@ -1,9 +1,9 @@
 """Disks that run full or cannot be written: ``python -m benchmarks.full_disks [JOB ...] folder=DIR rounds=40 seed=1`` as root.
 
-Every job runs once with room. Then it runs in a file system of its own (a tmpfs) that holds run and data folder (the cache for the bear-off table) and has room for
-a random part of what the job leaves (none at all in the first round, mounted read-only in the second). It must end with status 2 and
-one message that names a file, without a traceback, or come to its end; the same command must then, with room, leave what the first run
-left and nothing more.
+Every job runs once with room. Then it runs in a file system of its own (a tmpfs) that holds the run and data folder (and the cache, for
+the bear-off table) and has room for a random part of what the job leaves (none at all in the first round, mounted read-only in the
+second). It must end with status 2 and one message that names a file, without a traceback, or come to its end; the same command must
+then, with room, leave what the first run left and nothing more.
 """
 
 from __future__ import annotations
