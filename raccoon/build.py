@@ -80,12 +80,14 @@ def _made(value: Any, extra: Mapping[str, Any], live: bool = True) -> Any:
     return functools.partial(found, **arguments) if value.get("_partial_") else found(**arguments)
 
 
-def shared(node: Mapping[str, Any], at: str = "", kind: type | None = None, ready: Callable[[Any], object] | None = None) -> Any:
+def shared(node: Any, at: str = "", kind: type | None = None, ready: Callable[[Any], object] | None = None) -> Any:
     """``build(node, at, kind)``, once a process: the same object while the node and the files that it names stay the same.
 
     For players and engines in workers, which keep no state between calls; the last few are kept. ``ready`` is called
-    with the object when it has just been built.
+    with the object when it has just been built. What is no node is an object already and is returned.
     """
+    if not isinstance(plain(node), Mapping):
+        return node
     mark = fingerprint(node)
     if mark not in _SHARED:
         made = build(node, at, kind)

@@ -7,8 +7,11 @@ import importlib.metadata
 
 from raccoon import __version__
 
-__all__ = ["EVALUATORS", "installed"]
+__all__ = ["COMPUTES", "EVALUATORS", "computing", "installed"]
 
+COMPUTES = "0.1.0"
+"""Stands for what Raccoon computes from a job. It is raised, to the version of that release, when equal settings give other results;
+until then label sets, shards and runs of older releases are continued."""
 EVALUATORS = ("gnubg-nn", "gnubg", "bgsage")
 """Packages whose version changes the numbers they give."""
 
@@ -20,3 +23,8 @@ def installed(*packages: str) -> dict[str, str]:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             found[package] = importlib.metadata.version(package)
     return found
+
+
+def computing() -> dict[str, str]:
+    """As ``installed``, of what changes results: it belongs to the fingerprint of a job."""
+    return installed(*EVALUATORS) | {"raccoon": COMPUTES}

@@ -223,6 +223,16 @@ def test_the_fixture_is_shown_as_it_is() -> None:
         assert shown[name] == path.read_text(encoding="utf-8"), name
 
 
+def test_the_plugin_of_the_examples_is_what_the_pages_show() -> None:
+    """A page that changes changes the file of that name in examples/plugin."""
+    shown = {block.name: block.text for block in FILES if block.page != "docs/extending/README.md"}
+    plugin = ROOT / "examples" / "plugin"
+    own = {"pyproject.toml", "my_package/__init__.py", "my_package/conf/__init__.py"}
+    kept = {str(path.relative_to(plugin)) for path in plugin.rglob("*") if path.suffix in (".py", ".toml", ".yaml")}
+    assert set(shown) == kept - own
+    assert [name for name, text in shown.items() if (plugin / name).read_text(encoding="utf-8") != text] == []
+
+
 def test_one_training_run_of_the_whole_package(written: Path, tmp_path: Path) -> None:
     """The parts of the pages work together: encoder, network, data, trainer, callback, logger, executor, evaluator, opponent."""
     from raccoon.build import plain

@@ -23,6 +23,7 @@ LAYERS = [
     ["data", "train", "eval"],
     ["dashboard"],
     ["cli"],
+    ["api"],
     ["testing"],
 ]
 RANK = {package: rank for rank, packages in enumerate(LAYERS, start=1) for package in packages}

@@ -155,11 +155,9 @@ def _print_json(records: Iterator[dict[str, Any]]) -> None:
 
 
 def _show(entries: list[Question] | _Lines, records: Iterator[dict[str, Any]], player: Any, diagram: bool) -> None:
-    from raccoon.cli.search_page import page
+    from raccoon.cli.search_page import page, source_of
 
-    net = getattr(player, "checkpoint", None) if hasattr(player.engine, "net") else None  # else a part of the engine, or none of it
-    source = f"engine {player.engine.name}" if net is None else f"net {net}"
-    shown = 0
+    source, shown = source_of(player), 0
     for entry, record in zip(entries, records, strict=True):
         if not isinstance(entry, _Refused):  # told of already
             print(("\n" if shown else "") + page(entry.position.board, record, source, diagram))

@@ -9,7 +9,7 @@ import numpy as np
 from raccoon.env.diagram import draw
 from raccoon.search.records import CHANCES
 
-__all__ = ["page"]
+__all__ = ["page", "source_of"]
 
 _HEADS = ("win", "win g", "win bg", "lose", "lose g", "lose bg")
 _CUBE_LINES = (("no double", "no_double"), ("double, take", "double_take"), ("double, pass", "double_pass"))
@@ -37,6 +37,12 @@ def page(board: np.ndarray, record: dict[str, Any], source: str, diagram: bool) 
     lines += record["notes"]
     lines.append(f"{record['evaluations']:,} evaluations, {record['seconds']:.2f} s; {_unit(record['cube'])}")
     return "\n".join(lines + _cube(record["cube"], record.get("cube_action")))
+
+
+def source_of(player: Any) -> str:
+    """What evaluates for a player that has an engine: ``net default``, ``engine gnubg2``."""
+    net = getattr(player, "checkpoint", None) if hasattr(player.engine, "net") else None  # else a part of the engine, or none of it
+    return f"engine {player.engine.name}" if net is None else f"net {net}"
 
 
 def _depth(record: dict[str, Any]) -> str:

@@ -114,9 +114,9 @@ class Played:
 
 
 def build_players(player: Mapping[str, Any], opponent: Mapping[str, Any]) -> tuple[Player, Player]:
-    """Both players; one object twice when the nodes are equal, so that the runner asks it once a step."""
+    """Both players (of nodes, or built already); one object twice when they are equal, so that the runner asks it once a step."""
     first = shared(player, "player", Player)
-    return first, first if dict(opponent) == dict(player) else shared(opponent, "opponent", Player)
+    return first, first if opponent == player else shared(opponent, "opponent", Player)
 
 
 def play_match(
@@ -131,7 +131,7 @@ def play_match(
     """Play the games of ``plan``; shards already in ``folder`` are read. Raises RaccoonError when there is no opponent."""
     if opponent is None:
         raise RaccoonError("opponent: this measurement needs one, for example opponent=gnubg0")
-    job = {"player": dict(player), "opponent": dict(opponent), "seed": seed, "plan": vars(plan), "size": plan.size}
+    job = {"player": player, "opponent": opponent, "seed": seed, "plan": vars(plan), "size": plan.size}
     fresh, began = not any(folder.glob("shard-*.npz")), time.perf_counter()
     work = Work(label, "games" if plan.match_length is None else "matches", plan.sizes)
     shards = run_shards(executor, match_shard, job, len(plan.sizes), folder, work)

@@ -18,7 +18,7 @@ from raccoon.executor.base import Executor, Shard
 from raccoon.files import file_digest, read_json, write_json
 from raccoon.npz import read_arrays, write_arrays
 from raccoon.progress import Work
-from raccoon.versions import EVALUATORS, installed
+from raccoon.versions import computing
 
 __all__ = ["check_folder", "check_units", "fingerprint", "remove_shards", "run_shards", "shard_size"]
 
@@ -31,7 +31,7 @@ _OWN = re.compile(r"job\.json|shard-[0-9]{6}\.npz|\..+\.tmp")
 def fingerprint(job: Mapping[str, Any]) -> str:
     """16 hex digits that name a job: its config, the content of the files it names, the versions of what computes it."""
     named = dict(_files(job))
-    content = {"job": job, "versions": installed(*EVALUATORS), **({"files": named} if named else {})}
+    content = {"job": job, "versions": computing(), **({"files": named} if named else {})}
     text = json.dumps(content, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -1,0 +1,1 @@
+"""Config groups of the package, laid out as in Raccoon's own conf."""
