@@ -13,7 +13,7 @@ ARGS ?=
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help train test test-slow check lint types quick format bench clean
+.PHONY: help train test test-slow check lint types quick format bench docs clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,6 +64,13 @@ format: $(VENV)/.test ## format the code
 bench: $(VENV)/.test ## speed of every hot path beside its bound
 	$(BIN)/python -m benchmarks
 
+$(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP_INSTALL) -e '.[docs]'
+	@touch $@
+
+docs: $(VENV)/.docs ## the documentation site, in site/ (open site/index.html)
+	$(BIN)/mkdocs build --clean
+
 clean: ## remove the environment and caches; runs and label sets stay
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist *.egg-info
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist site *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,12 @@ import tomllib
 import zipfile
 from pathlib import Path
 
+import pytest
+import yaml
+
 import raccoon
+from raccoon import versions
+from raccoon.executor import fingerprint
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -78,3 +84,30 @@ def test_make_help_lists_the_targets() -> None:
     out = subprocess.run(["make", "-C", str(ROOT), "--no-print-directory"], capture_output=True, text=True, check=True).stdout
     for target in ("train", "test", "test-slow", "check", "bench", "clean"):
         assert f"make {target} " in out
+
+
+def test_the_version_is_that_of_the_newest_release_in_the_changelog() -> None:
+    headings = re.findall(r"^## \[([^\]]+)\](?: - (\d{4}-\d\d-\d\d))?$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert headings[0] == ("Unreleased", "")
+    numbers = [tuple(map(int, number.split("."))) for number, _ in headings[1:]]
+    assert numbers == sorted(numbers, reverse=True)
+    assert len(set(numbers)) == len(numbers) >= 3
+    assert [date for _, date in headings[1:]] == sorted((date for _, date in headings[1:]), reverse=True)
+    assert headings[1][0] == raccoon.__version__
+
+
+def test_a_new_version_continues_what_an_older_one_began(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = fingerprint({"seed": 1})
+    monkeypatch.setattr(versions, "__version__", "99.0")
+    assert versions.installed()["raccoon"] == "99.0"
+    assert fingerprint({"seed": 1}) == before
+    assert versions.computing()["raccoon"] == "0.1.0"  # raised: label sets of all older releases are made anew
+
+
+def test_the_hooks_of_a_commit_download_nothing() -> None:
+    hooks = [
+        hook for repo in yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"] for hook in repo["hooks"]
+    ]
+    assert {hook["language"] for hook in hooks} == {"system"}
+    assert {"ruff", "ruff-format", "basedpyright"} <= {hook["id"] for hook in hooks}
+    assert all((Path(sys.executable).parent / hook["entry"].split()[0].removeprefix(".venv/bin/")).exists() for hook in hooks)
