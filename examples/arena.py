@@ -33,7 +33,7 @@ def main(opponent: str = "gnubg0", games: int = 200) -> raccoon.Report:
     for cube in (False, True):
         report = raccoon.play_arena(Runner(), opponent, games=games, cube=cube)
         points = report.figures["ppg_vr"]
-        print(f"{report.player} v {report.opponent}, {'cube' if cube else 'no cube'}: {points.value:+.3f} [{points.lo}, {points.hi}]")
+        print(f"{report.player} v {report.opponent}, {'cube' if cube else 'no cube'}: {points.value:+.3f} points a game over {games} games")
     return report
 
 

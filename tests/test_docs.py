@@ -26,7 +26,7 @@ from raccoon.cli.app import compose
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = sorted([*DOCS.rglob("*.md"), *ROOT.glob("README.md")])
+PAGES = sorted([*DOCS.rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
 FIXTURE = ROOT / "tests" / "plugin_fixture"
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _NAMED = re.compile(r"(?:# @package \S+\n)?# ([\w./-]+\.(?:py|yaml|toml))\n")  # Hydra reads its own line only when it is the first
@@ -231,6 +231,20 @@ def test_the_plugin_of_the_examples_is_what_the_pages_show() -> None:
     kept = {str(path.relative_to(plugin)) for path in plugin.rglob("*") if path.suffix in (".py", ".toml", ".yaml")}
     assert set(shown) == kept - own
     assert [name for name, text in shown.items() if (plugin / name).read_text(encoding="utf-8") != text] == []
+
+
+def test_the_site_has_every_page_and_every_package_a_reference() -> None:
+    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    named = re.findall(r"(\S+\.md)$", settings.split("\nnav:\n")[1], re.MULTILINE)
+    assert sorted(named) == sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
+    assert re.search(r"^strict: true$", settings, re.MULTILINE)
+    assert re.search(r"^  font: false", settings, re.MULTILINE)
+    described = {
+        found for page in (DOCS / "reference").glob("*.md") for found in re.findall(r"^::: (\S+)$", page.read_text("utf-8"), re.MULTILINE)
+    }
+    packages = {f"raccoon.{path.parent.name}" for path in (ROOT / "raccoon").glob("*/__init__.py")}
+    inner = {f"raccoon.{name}" for name in ("api", "assets", "cli", "dashboard")}  # nothing that one writes code against
+    assert packages - inner <= described
 
 
 def test_one_training_run_of_the_whole_package(written: Path, tmp_path: Path) -> None:

@@ -40,10 +40,10 @@ def test_two_positions_are_analysed(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_an_arena_takes_a_player_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
-    report = _module("arena").main("random", games=3)
-    assert (report.player, report.opponent) == ("runner", "random0")
-    assert report.figures["wins"].value > 0.5
-    assert capsys.readouterr().out.count("runner v random0") == 2
+    report = _module("arena").main("gnubg0", games=2)
+    assert (report.player, report.opponent, report.evaluator) == ("runner", "gnubg0", "cube_arena")
+    assert report.figures["doubles_per_game_player"].value == 0
+    assert capsys.readouterr().out.count("runner v gnubg0") == 2
 
 
 def test_the_scripts_are_these_and_import_public_names_only() -> None:

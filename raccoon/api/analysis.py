@@ -155,7 +155,7 @@ def analyse(
 
     if isinstance(player, str | Mapping):
         player = load_player(player, search=search, cube=cube, overrides=overrides)
-    parts = [getattr(player, part, None) for part in ("engine", "search", "cube")]
+    parts: list[Any] = [getattr(player, part, None) for part in ("engine", "search", "cube")]
     if None in parts:
         raise RaccoonError(f"player {player.name}: has no engine and search to ask; give one that has, such as default or gnubg0")
     found = _with_dice(position, dice)

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import raccoon
+from raccoon.contracts import Boards, Cubes, Turns
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.env.board import START
 from raccoon.play.player import EnginePlayer
@@ -17,6 +19,21 @@ from raccoon.search.expectimax import Expectimax
 
 OPENING = "4HPwATDgc/ABMA"
 BEAR_OFF = "XGID=--BBCCCAA-------aa-dccba--:0:0:1:00:0:0:0:0:10"
+
+
+class Mute:
+    """A player that says nothing of what it thinks."""
+
+    name = "mute"
+
+    def choose(self, turns: Turns) -> NDArray[np.int64]:
+        return np.zeros(len(turns), np.int64)
+
+    def double(self, boards: Boards, cubes: Cubes) -> NDArray[np.bool_]:
+        return np.zeros(len(boards), bool)
+
+    def take(self, boards: Boards, cubes: Cubes) -> NDArray[np.bool_]:
+        return np.ones(len(boards), bool)
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +69,7 @@ def test_a_player_has_the_search_and_the_cube_that_were_asked_for(tiny_checkpoin
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda: raccoon.load_engine("gnugb0"), "engine='gnugb0': is no option and no checkpoint; give a path, or .*gnubg0"),
+        (lambda: raccoon.load_engine("gnugb0"), "engine='gnugb0': is no option and no checkpoint; choose .*gnubg0"),
         (lambda: raccoon.load_player("missing.pt"), "missing.pt"),
         (lambda: raccoon.load_player(search="expectimx"), "search=expectimx: no such option.*expectimax"),
         (lambda: raccoon.load_player(overrides=["search.pli=2"]), "search.pli"),
@@ -64,7 +81,7 @@ def test_a_player_has_the_search_and_the_cube_that_were_asked_for(tiny_checkpoin
         (lambda: raccoon.legal_plays(OPENING), "give them, such as dice=31"),
         (lambda: raccoon.analyse(OPENING, "gnubg0", dice=31, move="24/1"), "move='24/1'"),
         (lambda: raccoon.analyse(OPENING, "gnubg0").best, "give dice"),
-        (lambda: raccoon.analyse(OPENING, "gnubg_cli", dice=31), "has no engine and search"),
+        (lambda: raccoon.analyse(OPENING, Mute(), dice=31), "player mute: has no engine and search"),
         (lambda: raccoon.read_report("nowhere"), "nowhere"),
     ],
 )
@@ -112,8 +129,8 @@ def test_the_cube_of_a_position_counts(gnubg: EnginePlayer) -> None:
 
 
 def test_a_move_is_searched_as_deeply_as_the_best() -> None:
-    found = raccoon.analyse(BEAR_OFF, "gnubg0", dice=21, move="2/off 1/off", search="expectimax")
-    assert found.play("2/off 1/off").ply == found.best.ply == 1
+    found = raccoon.analyse(BEAR_OFF, "gnubg0", dice=21, move="8/6 7/6", search="expectimax")
+    assert found.play("8/6 7/6").ply == found.best.ply == 1
 
 
 def test_an_arena_of_names_and_one_of_loaded_players_are_the_same(gnubg: EnginePlayer, tmp_path: Path) -> None:
