@@ -18,7 +18,7 @@ from raccoon.claims import run_state
 from raccoon.contracts import RaccoonError
 from raccoon.files import read_json, write_json
 
-__all__ = ["FILE", "FOLDER", "Job", "Sweep", "open_sweep", "read_jobs", "told"]
+__all__ = ["FILE", "FOLDER", "Job", "Sweep", "apart", "open_sweep", "read_jobs", "titles", "told"]
 
 FILE = "sweep.json"
 FOLDER = "RACCOON_SWEEP_DIR"
@@ -92,6 +92,12 @@ def apart(jobs: Sequence[Job]) -> list[list[str]]:
     """What sets each job apart: its overrides but for those that all have."""
     common = set.intersection(*(set(job.overrides) for job in jobs)) if len(jobs) > 1 else set()
     return [[override for override in job.overrides if override not in common] for job in jobs]
+
+
+def titles(jobs: Sequence[Job]) -> dict[str, str]:
+    """What each job is called, by the name of its folder: what sets it apart. Empty where that does not tell all of them apart."""
+    found = {job.folder.name: " ".join(words) for job, words in zip(jobs, apart(jobs), strict=True)}
+    return found if all(found.values()) and len(set(found.values())) == len(found) else {}
 
 
 def open_sweep(

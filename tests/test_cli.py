@@ -146,7 +146,7 @@ def test_jobs_of_a_multirun_are_separate_and_survive_each_other(tmp_path: Path) 
     done = job(tmp_path, "-m", "seed=1,2,4")
     assert done.returncode == 2
     assert done.stderr == ""
-    assert "2 of 3  seed=2  failed: seed=2: this one is refused\n" in done.stdout
+    assert "job 1  seed=2  failed: seed=2: this one is refused\n" in done.stdout
     folders = sorted(path.parent for path in (tmp_path / "runs" / "multirun").glob("evaluate/*/*/*/status.json"))
     assert [folder.name for folder in folders] == ["0", "1", "2"]
     assert len({folder.parent for folder in folders}) == 1

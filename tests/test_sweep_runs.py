@@ -79,13 +79,13 @@ def test_the_same_command_continues_the_sweep_and_runs_only_what_is_not_done(job
     assert (again.returncode, jobs.ran) == (0, [3, 4])
     assert sweeps() == [sweep]
     assert (sweep / "0" / "report.json").stat().st_mtime_ns == before
-    assert "1 of 3  seed=1  done already, pr 2 [1, 9]\n" in again.stdout
-    assert "2 of 3  seed=3  done, pr 4 [1, 9] (" in again.stdout
+    assert "job 0  seed=1  done already, pr 2 [1, 9]\n" in again.stdout
+    assert "job 1  seed=3  done, pr 4 [1, 9] (" in again.stdout
     done = jobs("-m", "seed=1,3,4")
     assert (done.returncode, jobs.ran, sweeps()) == (0, [], [sweep])
     assert "3 jobs, 3 of them done (resume=false starts a new sweep)" in done.stdout
-    jobs("-m", "seed=1,3,4", "resume=false")
-    assert jobs.ran == [1, 3, 4]
+    anew = jobs("-m", "seed=1,3,4", "resume=false")
+    assert jobs.ran == [1, 3, 4], anew.stdout + anew.stderr
     assert len(sweeps()) == 2
 
 
@@ -223,6 +223,16 @@ def test_collect_and_dashboard_name_what_is_missing(jobs: Jobs) -> None:
         (sweep / "1" / name).unlink()
     with pytest.raises(RaccoonError, match=r"holds 1 finished runs .* \(5 of 6 jobs are not done: job 1 \(seed=2\) missing, job 2"):
         collect(sweep)
+
+
+def test_collect_names_jobs_as_the_sweep_does_and_those_without_pr(jobs: Jobs) -> None:
+    jobs("-m", "seed=1,2,3")
+    (sweep,) = sweeps()
+    (sweep / "1" / "decisions.npz").unlink()
+    result = collect(sweep, replicates=100)
+    assert [(row["job"], row["settings"]) for row in result.tables["Sweep"]] == [("0", "seed=1"), ("2", "seed=3")]
+    assert set(result.figures) == {"seed=1.pr", "seed=3.pr"}
+    assert result.notes[0] == "Finished, but left out, for they have no PR: job 1 (seed=2)."
 
 
 @pytest.mark.slow

@@ -1,7 +1,12 @@
-"""``python -m raccoon.cli.collect SWEEP [OUT]``: one table and plot of a sweep's runs (PR or arenas), in OUT (SWEEP/summary)."""
+"""``python -m raccoon.cli.collect SWEEP [OUT]``: one table and plot of a sweep's runs (PR or arenas), in OUT (SWEEP/summary).
+
+A table that an earlier call left there is replaced.
+"""
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,9 +28,17 @@ def run(arguments: Sequence[str]) -> str:
 
     source = Path(arguments[0])
     target = Path(arguments[1]) if len(arguments) == 2 else source / "summary"
-    report.check_free(target)
+    earlier = report.read(target) if (target / "report.json").exists() else None
+    if earlier is not None and earlier.evaluator != "collect":
+        report.check_free(target)
     result = collect(source)
-    report.write(result, target)
+    target.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".", suffix=".tmp", dir=target) as made:
+        report.write(result, made)
+        for name in [*result.files, "report.json"]:  # which is read first, and so comes last
+            os.replace(Path(made) / name, target / name)
+    for name in set(earlier.files if earlier else ()) - set(result.files):
+        (target / Path(name).name).unlink(missing_ok=True)
     report.show(result)
     return f"report: {target / 'report.md'}"
 

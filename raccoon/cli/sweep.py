@@ -89,7 +89,7 @@ class SweepRun:
         return self.failures
 
     def _say(self, number: int, what: str) -> None:
-        print(f"{number + 1} of {len(self.sweep.jobs)}  {self.names[number]}  {what}", flush=True)
+        print(f"job {number}  {self.names[number]}  {what}", flush=True)
 
     @staticmethod
     def _result(folder: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from raccoon.eval.pr_scoring import PR_SCALE
 from raccoon.eval.trained import config_names, scored_folder
 from raccoon.npz import read_arrays
 from raccoon.rng import generator
-from raccoon.sweeps import read_jobs, told
+from raccoon.sweeps import read_jobs, titles, told
 
 __all__ = ["collect"]
 
@@ -29,13 +30,14 @@ def collect(folder: Path, seed: int = 1, replicates: int = stats.REPLICATES) -> 
     fewest seconds per decision is chosen. Raises RaccoonError when there are no two jobs, or their decisions differ.
     """
     start = time.perf_counter()
-    left_out = told(read_jobs(folder))
-    jobs = sorted((path.parent for path in Path(folder).glob("*/report.json")), key=lambda path: (len(path.name), path.name))
-    arenas = [job for job in jobs if is_arena(job)]
-    jobs = [job for job in jobs if (scored_folder(job) / "decisions.npz").is_file()]
+    listed = read_jobs(folder)
+    left_out, called = told(listed), titles(listed)
+    found = sorted((path.parent for path in Path(folder).glob("*/report.json")), key=lambda path: (len(path.name), path.name))
+    arenas = [job for job in found if is_arena(job)]
+    jobs = [job for job in found if (scored_folder(job) / "decisions.npz").is_file()]
     if len(arenas) > 1 and not jobs:
-        result = collect_arenas(arenas, seed)
-        return _marked(result, left_out)
+        return _marked(collect_arenas(arenas, seed, called), left_out, _others(found, arenas, called), "they played no games")
+    others = _others(found, jobs, called)
     if len(jobs) < 2:
         count = max(len(jobs), len(arenas))
         why = f" ({left_out})" if left_out else ""
@@ -43,7 +45,7 @@ def collect(folder: Path, seed: int = 1, replicates: int = stats.REPLICATES) -> 
     scored = [scored_folder(job) for job in jobs]
     reports = [_needed(report.read(folder), folder) for folder in scored]
     losses, games = _losses(scored)
-    names = job_names(reports, jobs) if scored == jobs else config_names(jobs)
+    names = [called[job.name] for job in jobs] if called else job_names(reports, jobs) if scored == jobs else config_names(jobs)
     level = {name: one.figures["pr"] for name, one in zip(names, reports, strict=True)}
     seconds = {name: one.figures["seconds_per_decision"].value for name, one in zip(names, reports, strict=True)}
     lowest = min(names, key=lambda name: level[name].value)
@@ -60,7 +62,7 @@ def collect(folder: Path, seed: int = 1, replicates: int = stats.REPLICATES) -> 
     result.tables["Sweep"] = [
         {
             "job": job.name,
-            "player": name,
+            "settings" if called else "player": name,
             "PR": level[name],
             "minus lowest": None if name == lowest else difference[name],
             "evaluations/decision": round(one.figures["evaluations_per_decision"].value, 1),
@@ -77,14 +79,22 @@ def collect(folder: Path, seed: int = 1, replicates: int = stats.REPLICATES) -> 
         "The lowest of several PRs flatters: score the chosen one again on decisions that did not choose it.",
     ]
     result.seconds = time.perf_counter() - start
-    return _marked(result, left_out)
+    return _marked(result, left_out, others, "they have no PR")
 
 
-def _marked(result: Report, left_out: str) -> Report:
-    """Says first which jobs of the sweep are not among those compared."""
+def _marked(result: Report, left_out: str, others: str, why: str) -> Report:
+    """Says first which jobs of the sweep are not among those compared: those not done, and finished ``others``."""
+    if others:
+        result.notes.insert(0, f"Finished, but left out, for {why}: {others}.")
     if left_out:
         result.notes.insert(0, f"Not all jobs are in: {left_out}. What is said of the others may change.")
     return result
+
+
+def _others(found: Sequence[Path], compared: Sequence[Path], called: Mapping[str, str]) -> str:
+    """The finished runs that are not compared, as the sweep names its jobs; earlier collections are none."""
+    others = [job for job in found if job not in compared and report.read(job).evaluator != "collect"]
+    return ", ".join(f"job {job.name} ({called[job.name]})" if job.name in called else f"job {job.name}" for job in others)
 
 
 def _low(figure: Figure) -> float:

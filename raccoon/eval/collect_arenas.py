@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +21,12 @@ def is_arena(job: Path) -> bool:
     return (job / "games.csv").is_file() and not {"ppg_raw", "match_wins"}.isdisjoint(report.read(job).figures)
 
 
-def collect_arenas(jobs: Sequence[Path], seed: int = 1) -> Report:
+def collect_arenas(jobs: Sequence[Path], seed: int = 1, titles: Mapping[str, str] | None = None) -> Report:
     """A report on the arena run folders ``jobs``: points per game (matches: the share won) of each, and paired differences to the first.
 
-    Paired by game: the jobs must have played the same games with the same seed, so that they share the dice until their plays
-    differ. Raises RaccoonError when they did not, or when matches stand beside money games.
+    ``titles``: what the jobs are called, by the names of their folders; else after their players. Paired by game: the jobs must have
+    played the same games with the same seed, so that they share the dice until their plays differ.
+    Raises RaccoonError when they did not, or when matches stand beside money games.
     """
     reports = [report.read(job) for job in jobs]
     matches = _are_matches(reports, jobs)
@@ -38,14 +39,14 @@ def collect_arenas(jobs: Sequence[Path], seed: int = 1) -> Report:
     for job, one, number in zip(jobs, reports, games, strict=True):
         if one.seed != reports[0].seed or not np.array_equal(number, games[0]):
             raise RaccoonError(f"{job}: played other games than {jobs[0]} (number or seed); only the same ones can be compared")
-    names = job_names(reports, jobs)
+    names = [titles[job.name] for job in jobs] if titles else job_names(reports, jobs)
     result = Report("collect", names[0], None, seed, 0.0)
     points = {name: _headline(one) for name, one in zip(names, reports, strict=True)}
     result.figures = {f"{name}.{'match_wins' if matches else 'ppg'}": figure for name, figure in points.items()}
     result.tables["Sweep"] = [
         {
             "job": job.name,
-            "player": name,
+            "settings" if titles else "player": name,
             "opponent": one.opponent,
             headline: points[name],
             **({} if matches else {"raw": one.figures["ppg_raw"]}),

@@ -16,6 +16,7 @@ from raccoon.eval.bgsage_pr import BGSagePR
 from raccoon.eval.collect import collect
 from raccoon.eval.frontier import Frontier, pareto
 from raccoon.executor import ProcessExecutor
+from raccoon.files import write_json
 
 HERE = ProcessExecutor(0, progress=False)
 GNUBG = {"_target_": "raccoon.play.player.EnginePlayer", "engine": {"_target_": "raccoon.engine.gnubg.GnubgEngine", "ply": 0}}
@@ -115,6 +116,16 @@ def test_a_sweep_is_collected(tmp_path: Path) -> None:
     for name in ("report.md", "sweep.csv", "sweep.png"):
         assert (tmp_path / "out" / name).exists()
     assert report.read(tmp_path / "out").tables["Sweep"] == report.read(tmp_path / "sweep" / "summary").tables["Sweep"]
+    stale, own = tmp_path / "out" / "old.csv", tmp_path / "out" / "notes.txt"
+    stale.touch()
+    own.touch()
+    earlier = report.read(tmp_path / "out")
+    earlier.files.append(stale.name)
+    write_json(tmp_path / "out" / "report.json", report.to_dict(earlier))
+    run([str(tmp_path / "sweep"), str(tmp_path / "out")])  # replaces what it wrote, and nothing else
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"notes.txt", "report.json", "report.md", "sweep.csv", "sweep.png"}
+    with pytest.raises(RaccoonError, match=r"0/report\.json: already holds the result of a run"):
+        run([str(tmp_path / "sweep"), str(tmp_path / "sweep" / "0")])
     with pytest.raises(RaccoonError, match="holds 0 finished"):
         collect(tmp_path / "out")
     other = tmp_path / "sweep" / "3"
