@@ -33,6 +33,8 @@ from raccoon.runs import Run
             ["evaluator=bgsage_pr", "evaluator.compare=null", "opponent=random"],
             "opponent: evaluator=bgsage_pr does not read it",
         ),
+        ("evaluate", ["paths.data_dir=x"], "paths.data_dir: evaluate does not read that key (it reads paths.run_dir)"),
+        ("train", ["trainer=td", "data=selfplay", "paths.data_dir=x"], "paths.data_dir: train does not read that key"),
         ("search", ["position=4HPwATDgc/ABMA", "seed=5"], "seed: search does not read that key"),
         ("evaluate", ["player=static", "player.checkpoint=default", "engine@player.engine=gnubg0"], "player.checkpoint: no network of"),
         (
@@ -123,7 +125,7 @@ def test_a_program_reads_what_it_says_and_nothing_else(program: Callable[..., An
     done = program(partial(app.main, kind, recorded, run_folder=kind != "search"), *overrides, *executor)
     assert done.returncode == 0, done.stderr
     there = {part for part in WITHIN[kind] if OmegaConf.select(OmegaConf.create(whole[0]), part, default=None) is not None}
-    by_the_run = {"resume", "paths", "seed"} if kind != "search" else set()
+    by_the_run = {"resume", "paths.run_dir", "paths", "seed"} if kind != "search" else set()
     unread = {part for part in there - by_the_run if part not in read and not any(key.startswith(f"{part}.") for key in read)}
     assert not unread
     assert {key.split(".")[0] for key in read} <= READ[kind]

@@ -14,15 +14,17 @@ if TYPE_CHECKING:
 __all__ = ["READ", "WITHIN", "check_keys", "check_players"]
 
 _ANY = frozenset({"seed", "resume", "paths", "executor"})
+_TRAIN = frozenset({"encoder", "model", "data", "trainer", "callbacks", "runtime", "logger", "search", "opponent", "final", "init"})
 READ = {
-    "train": _ANY | {"encoder", "model", "data", "trainer", "callbacks", "runtime", "logger", "search", "opponent", "final", "init"},
+    "train": _ANY | _TRAIN,
     "evaluate": _ANY | {"search", "cube", "player", "opponent", "evaluator", "logger"},
     "generate": _ANY | {"data", "folder"},
     "search": _ANY | {"search", "cube", "player", "position", "file", "dice", "move", "json", "top", "diagram", "out", "cubeful"},
 }
 """The keys at the top of the config of each command line."""
 WITHIN = {
-    "evaluate": ("seed", "resume", "paths", "executor", "player", "opponent", "evaluator", "logger"),
+    "train": tuple(sorted((_ANY - {"paths"}) | _TRAIN | {"paths.run_dir"})),
+    "evaluate": ("seed", "resume", "paths.run_dir", "executor", "player", "opponent", "evaluator", "logger"),
     "generate": ("resume", "paths", "executor", "folder", "data.source", "data.data_dir"),
     "search": ("player", "position", "file", "dice", "move", "json", "top", "diagram", "out", "cubeful", "resume"),
 }
