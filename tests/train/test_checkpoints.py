@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from raccoon.contracts import RaccoonError
-from raccoon.train.checkpoints import AtomicCheckpointIO, peek
+from raccoon.train.checkpoints import AtomicCheckpointIO, checkpoint_callbacks, peek
 
 
 @pytest.fixture
@@ -39,3 +39,12 @@ def test_a_file_that_no_training_wrote_is_refused(tmp_path, content):
     torch.save(content, tmp_path / "last.ckpt")
     with pytest.raises(RaccoonError, match=r"last\.ckpt: not the checkpoint of a training run"):
         peek(tmp_path / "last.ckpt")
+
+
+def test_a_continued_run_remembers_the_score_of_its_last_epoch(tmp_path: Path) -> None:
+    """Under the key that checkpoints have always had."""
+    first, again = (checkpoint_callbacks(tmp_path, "val/mse", None)[0] for _ in range(2))
+    first.current_score = torch.tensor(2.0)
+    again.load_state_dict(first.state_dict())
+    assert again.current_score == 2.0
+    assert again.state_key.startswith("ModelCheckpoint{'monitor': 'val/mse'")
