@@ -166,7 +166,7 @@ def _typed_dict(module: str, name: str) -> Any:
     found = _definition(module, name)
     if found is None or not isinstance(found[1], ast.ClassDef):
         return None
-    home, node = found
+    home, node = found[0], found[1]
     bases = [base.id if isinstance(base, ast.Name) else "" for base in node.bases]
     above = [_typed_dict(home, base) for base in bases if base != "TypedDict"]
     if not bases or None in above:
