@@ -69,7 +69,7 @@ $(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 docs: $(VENV)/.docs ## the documentation site, in site/ (open site/index.html)
-	$(BIN)/mkdocs build --clean
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --clean
 
 clean: ## remove the environment and caches; runs and label sets stay
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist site *.egg-info

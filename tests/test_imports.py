@@ -29,6 +29,7 @@ LAYERS = [
 RANK = {package: rank for rank, packages in enumerate(LAYERS, start=1) for package in packages}
 # Modules not in LAYERS (contracts, rng, files, ..) have rank 0: everybody may import them, they import none of the others.
 TORCH_FREE = ["contracts", "rng", "files", "lazy", "versions", "executor", "progress", "build", "plugins", "runs", "sweeps", "assets"]
+TORCH_FREE += [f"api.{name}" for name in ("analysis", "loading", "measuring", "training")]
 
 
 def package(module: str) -> str:
