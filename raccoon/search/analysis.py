@@ -56,7 +56,7 @@ def analyse(
     Raises RaccoonError when the search or the engine cannot.
     """
     name: str = search.name
-    able = engine.has_probs and isinstance(search, CubefulSearch) and getattr(search, "doubles", "joint") == "joint"
+    able = engine.has_probs and isinstance(search, CubefulSearch)
     if model is not None and cubeful and not able:
         raise RaccoonError(
             f"cubeful=true: needs a search that plays with a cube (static, expectimax, pruned; not {name}) and an engine that "

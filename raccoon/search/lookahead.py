@@ -157,12 +157,11 @@ class StaticSearch:
         return child_values(turns, engine, self.doubles)
 
     def cubeful(self, turns: Turns, engine: Engine, model: CubeModel) -> SearchResult:
-        """The same with a live cube; see ``child_cubeful_values``. Joint doubles only."""
-        if self.doubles != "joint":
-            raise RaccoonError("search.doubles=greedy: is for comparing cubeless play only; choose joint to play with a cube")
+        """The same with a live cube; see ``child_cubeful_values``. Greedy first halves are chosen by cubeless value all the same."""
         before = engine.evaluations
         values = static_cubeful(turns, engine, model, options=False) / 3.0
-        return SearchResult(values, np.ones(len(values), bool), engine.evaluations - before)
+        full = np.ones(len(values), bool) if self.doubles == "joint" else behind_best_half(turns, engine)[0]
+        return SearchResult(values, full, engine.evaluations - before)
 
     def cube_equities(self, boards: Boards, cubes: Cubes, engine: Engine, model: CubeModel) -> CubeEquities:
         """``(nd, dt, dp)`` of pre-roll ``boards`` to the side on roll; see ``CubeModel.equities``."""

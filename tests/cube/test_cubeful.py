@@ -210,12 +210,17 @@ def test_beavers_punish_a_wrong_double() -> None:
     assert capped.dt[0] == plain.dt[0]
 
 
-def test_static_search_counts_and_refuses_greedy_doubles() -> None:
-    turns = with_cubes(sample_turns(5), random_cubes(5, 6))
+def test_static_search_counts_and_leaves_greedy_doubles_the_plays_behind_the_best_half() -> None:
+    turns = with_cubes(sample_turns(40), random_cubes(40, 6))
     engine = GnubgEngine(0)
-    assert StaticSearch().cubeful(turns, engine, Janowski()).evaluations == engine.evaluations
-    with pytest.raises(ValueError, match=r"search\.doubles=greedy"):
-        StaticSearch("greedy").cubeful(turns, engine, Janowski())
+    joint = StaticSearch().cubeful(turns, engine, Janowski())
+    assert joint.evaluations == engine.evaluations
+    greedy, cubeless = StaticSearch("greedy").cubeful(turns, engine, Janowski()), StaticSearch("greedy").values(turns, engine)
+    assert joint.evaluations + greedy.evaluations + cubeless.evaluations == engine.evaluations
+    assert joint.full.all()
+    assert not greedy.full.all()
+    assert np.array_equal(greedy.full, cubeless.full)
+    assert np.array_equal(greedy.values, joint.values)
 
 
 def test_owned_cube_is_not_worse() -> None:

@@ -305,7 +305,6 @@ def test_the_cube_of_an_id_is_used_or_said_to_be_ignored() -> None:
         (MCTS(simulations=3), GNUBG, None, "mcts3 with gnubg0 is cubeless"),
         (Rollout(36, 1), GNUBG, None, "rollout36t1 with gnubg0 is cubeless"),
         (StaticSearch(), RandomEngine(1), None, "static with random1 is cubeless"),
-        (StaticSearch("greedy"), GNUBG, None, "static-greedy with gnubg0 is cubeless"),
         (StaticSearch(), GNUBG, False, "cubeful=false"),
     ]:
         record = automatic(text, search, engine, cubeful)
