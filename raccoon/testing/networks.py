@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -78,30 +79,74 @@ def _check_gradients(net: Any, boards: Any) -> None:
     net.eval()
 
 
-def check_data(data: Any, batches: int = 2) -> None:
-    """Check a ``LightningDataModule`` (object or config node): batches of ``(boards int8[B, 2, 25], probs6 float32[B, 6])``,
-    the same ones when built again, and a validation part."""
-    import torch
+def check_data(data: Any, batches: int = 2, learner: Any = None) -> None:
+    """Check a ``LightningDataModule`` (object or config node): batches of ``(boards int8[B, 2, 25], probs6 float32[B, 6])``, or
+    ``JointBatch``es where its ``decisions`` is true; the same ones when built again, and a validation part.
+
+    ``learner``: the trainer whose games it plays, where it does; by default one of ``SelfPlay``'s with a tiny network.
+    """
     from lightning.pytorch import LightningDataModule
 
-    from raccoon.env.board import validate
-
+    built = isinstance(data, LightningDataModule)
     seen = []
-    for _ in range(2 if not isinstance(data, LightningDataModule) else 1):
-        module = build(data, "data") if not isinstance(data, LightningDataModule) else data
+    for _ in range(1 if built else 2):
+        module = data if built else build(data, "data")
         expect(isinstance(module, LightningDataModule), f"{type(module).__name__} is not a LightningDataModule")
+        learner = _give_learner(module, learner)
         module.prepare_data()
         module.setup("fit")
         for loader in (module.train_dataloader(), module.val_dataloader()):
             got = [batch for batch, _ in zip(loader, range(batches), strict=False)]
             expect(got, "a loader gives no batch")
-            for boards, probs in got:
-                expect(boards.dtype == torch.int8 and boards.shape[1:] == (2, 25), "boards must be int8[B, 2, 25]")
-                validate(boards.numpy())
-                expect(probs.dtype == torch.float32 and probs.shape == (len(boards), 6), "targets must be probs6 float32[B, 6]")
-                expect(torch.allclose(probs.sum(1), torch.ones(len(boards)), atol=1e-3), "targets must sum to 1")
+            for batch in got:
+                _check_batch(batch, bool(getattr(module, "decisions", False)))
             seen.append(got)
         module.teardown("fit")
     if len(seen) == 4:
-        same = all(torch.equal(a[0], b[0]) for i in (0, 1) for a, b in zip(seen[i], seen[i + 2], strict=True))
+        same = all(_same(a[:2], b[:2]) for i in (0, 1) for a, b in zip(seen[i], seen[i + 2], strict=True))
         expect(same, "the same node must give the same batches again")
+
+
+def _give_learner(module: Any, learner: Any) -> Any:
+    """Data that plays games asks its trainer for the network that plays and for the targets."""
+    from raccoon.data.selfplay import SelfPlay
+    from raccoon.model import build_net
+
+    if learner is None and not isinstance(module, SelfPlay):
+        return None
+    if learner is None:
+        from raccoon.train.alphazero import AlphaZero
+        from raccoon.train.td import TemporalDifference
+
+        mlp = {"_target_": "raccoon.model.backbones.mlp.MLP", "_partial_": True, "hidden": [8]}
+        head = {"_target_": "raccoon.model.heads.outcomes6.Outcomes6", "_partial_": True}
+        node = {"_target_": "raccoon.model.network.RaccoonNet", "backbone": mlp, "head": head, "policy": True}
+        learner = (AlphaZero if module.decisions else TemporalDifference)(build_net(node, Encoder()))
+    stand_in: Any = SimpleNamespace(lightning_module=learner, global_rank=0, world_size=1, max_epochs=1)
+    module.trainer = stand_in
+    return learner
+
+
+def _check_batch(batch: Any, decisions: bool) -> None:
+    import torch
+
+    from raccoon.data.policy_rows import JointBatch
+    from raccoon.env.board import validate
+
+    boards, probs = batch[:2]
+    expect(boards.dtype == torch.int8 and boards.shape[1:] == (2, 25), "boards must be int8[B, 2, 25]")
+    validate(boards.numpy())
+    expect(probs.dtype == torch.float32 and probs.shape == (len(boards), 6), "targets must be probs6 float32[B, 6]")
+    expect(torch.allclose(probs.sum(1), torch.ones(len(boards)), atol=1e-3), "targets must sum to 1")
+    expect(isinstance(batch, JointBatch) == decisions, "batches must be JointBatch where decisions is true, and pairs elsewhere")
+    if isinstance(batch, JointBatch):
+        rows = batch.policy
+        validate(rows.boards.numpy())
+        expect(torch.allclose(rows.shares.sum(1), torch.ones(len(rows.boards)), atol=1e-3), "the shares of a decision must sum to 1")
+        expect(bool(rows.legal.gather(1, rows.ids)[rows.shares > 0].all()), "a decision has a share for an action that is not legal")
+
+
+def _same(a: Any, b: Any) -> bool:
+    import torch
+
+    return all(torch.equal(x, y) for x, y in zip(a, b, strict=True))

@@ -21,16 +21,20 @@ _RANDOM = {"_target_": "raccoon.play.player.EnginePlayer", "engine": {"_target_"
 
 
 def check_evaluator(
-    node: Mapping[str, Any], folder: Path, player: Mapping[str, Any] = _RANDOM, opponent: Mapping[str, Any] | None = _RANDOM
+    node: Mapping[str, Any],
+    folder: Path,
+    player: Mapping[str, Any] = _RANDOM,
+    opponent: Mapping[str, Any] | None = _RANDOM,
+    workers: int = 2,
 ) -> Report:
     """Check an evaluator given as a config node (small sizes, please); results go to new folders under ``folder``.
 
-    A sound report that can be written; the same figures for the same seed in one process, in two workers, and when run again
-    in the folder of an interrupted run. Returns the report.
+    A sound report that can be written; the same figures for the same seed in one process, in ``workers`` of them (0: in one once
+    more), and when run again in the folder of an interrupted run. Returns the report.
     """
     from raccoon.eval import report as reports
 
-    made = [_run(node, folder / name, workers, player, opponent) for name, workers in (("one", 0), ("one", 0), ("two", 2))]
+    made = [_run(node, folder / name, workers, player, opponent) for name, workers in (("one", 0), ("one", 0), ("two", workers))]
     figures = [report.figures for report in made]
     first, *rest = ({name: figure for name, figure in each.items() if not _is_time(name)} for each in figures)
     for other in rest:
