@@ -36,7 +36,7 @@ CORE = ("cube", "data", "engine", "env", "executor", "play", "search")
 _BUDGET_S = 15.0  # processor time of the tests for one fault, about; the clock says nothing on a busy machine
 _TIMED_OUT = -signal.SIGXCPU
 _COPIED = ("raccoon", "tests", "conf", "benchmarks", "docs", "sweeps", "pyproject.toml", "README.md", "CHANGELOG.md", "Makefile")
-_LIBRARIES = ("numpy", "numba", "scipy.stats", "torch", "lightning.pytorch", "hydra", "omegaconf", "pytest", "hypothesis", "pyspiel")
+_LIBRARIES = ("numpy", "numba", "scipy.stats", "torch", "lightning.pytorch", "hydra", "omegaconf", "pytest", "pyspiel")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -152,7 +152,8 @@ def _run_tests(folder: Path, tests: list[str], cpu_s: int) -> None:
     sys.path[:] = [str(folder), *(path for path in sys.path if Path(path or ".").resolve() != ROOT)]
     for name in [name for name in sys.modules if name.split(".")[0] == "benchmarks"]:
         del sys.modules[name]
-    os._exit(pytest.main(["-q", "-x", "-m", "not slow", "-p", "no:cacheprovider", *tests]))
+    quiet = ["-q", "-x", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]  # Torch loads hypothesis
+    os._exit(pytest.main([*quiet, "-m", "not slow", *tests]))
 
 
 def _preload() -> None:
