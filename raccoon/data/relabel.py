@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,13 @@ def relabel_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
 def relabel_part(job: Mapping[str, Any], task: int) -> dict[str, Any]:
     """``{"rows": ROW[n]}``: some rows of a shard, ``task`` counting the parts of all shards."""
     index, number = divmod(task, _PARTS)
-    rows = np.array_split(PositionStore.open(job["folder"], shards=job["shards"]).shard(index), _PARTS)[number]
+    rows = np.array_split(_source(job["folder"], job["shards"]).shard(index), _PARTS)[number]
     expect(len(rows))
     boards, _ = unpack5(rows)
     return {"rows": pack(boards, label(teacher_of(job["teacher"]), boards), rows["game"], rows["turn"], rows["provenance"])}
+
+
+@lru_cache(maxsize=1)
+def _source(folder: str, shards: int) -> PositionStore:
+    """The set that is labelled again: opened, and all of it checked, once a worker."""
+    return PositionStore.open(folder, shards=shards)

@@ -1,9 +1,10 @@
-"""Boards as network input: up to 26 planes of 2 x 12 points, or the same numbers flat without the repeated constants.
+"""Boards as network input: up to 34 planes of 2 x 12 points, or the same numbers flat without the repeated constants.
 
 Point of view: always the side on roll (slot 1, "my"). Row 0 holds my points 13..24 from left to right, row 1 my points
 12..1: the board as it lies on the table. Opponent checkers stand on the same cells (its point q is my point 25 - q).
-Planes 0-7 differ from cell to cell; planes 8-25 are constant. The channel names carry their divisors. The hand-made
-features (17-25) are about a hundred times larger than the base planes unless they are divided, hence ``normalize``.
+Planes 0-7 and 26-29 differ from cell to cell, the others are constant. The channel names carry their divisors. The hand-made
+features 17-25 are about a hundred times larger than the base planes unless they are divided, hence ``normalize``; the chances
+of the next roll (26-33, ``raccoon.env.tactics``) are shares of the 36 rolls.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ __all__ = [
     "dump_tensor",
     "encode",
     "encode_flat",
+    "is_spatial",
 ]
 
 CHANNEL_NAMES: tuple[str, ...] = (
@@ -54,6 +56,14 @@ CHANNEL_NAMES: tuple[str, ...] = (
     "their anchors / 6",
     "my contact / 167",
     "their contact / 167",
+    "my shots",
+    "their shots",
+    "my mobility",
+    "their mobility",
+    "my chance of a shot",
+    "their chance of a shot",
+    "my chance to enter",
+    "their chance to enter",
 )
 FEATURE_GROUPS: dict[str, tuple[int, ...]] = {
     "base": tuple(range(17)),
@@ -61,14 +71,21 @@ FEATURE_GROUPS: dict[str, tuple[int, ...]] = {
     "blots": (20, 21),
     "anchors": (22, 23),
     "contact": (24, 25),
+    "tactics": tuple(range(26, 34)),
 }
 FEATURE_SCALES: dict[int, float] = {17: 167.0, 18: 167.0, 19: 1.0, 20: 15.0, 21: 15.0, 22: 6.0, 23: 6.0, 24: 167.0, 25: 167.0}
 """Divisor of each hand-made channel; ``normalize=False`` leaves it out (the base planes are always divided)."""
 
 SPATIAL = 8
-"""Channels below this one differ from cell to cell, the others are constant planes."""
+"""Channels below this one differ from cell to cell."""
+_TACTICS = FEATURE_GROUPS["tactics"][0]
 
 _SHAPE = (2, 12)
+
+
+def is_spatial(channel: int) -> bool:
+    """Does this channel differ from cell to cell? The others are constant planes."""
+    return channel < SPATIAL or _TACTICS <= channel < _TACTICS + 4
 
 
 def _inputs(
@@ -93,7 +110,7 @@ def _inputs(
 
 
 def _channels(channels: Sequence[int] | None) -> NDArray[np.int64]:
-    chosen = np.arange(len(CHANNEL_NAMES)) if channels is None else as_array(channels, "channels").reshape(-1)
+    chosen = np.arange(_TACTICS) if channels is None else as_array(channels, "channels").reshape(-1)
     if len(chosen) == 0 or chosen.dtype.kind not in "iu" or (chosen < 0).any() or (chosen >= len(CHANNEL_NAMES)).any():
         raise RaccoonError(f"channels={chosen.tolist()}: give one or more of 0..{len(CHANNEL_NAMES) - 1}")
     return chosen.astype(np.int64)
@@ -113,7 +130,7 @@ def encode(
     """Planes ``float32[N, C, 2, 12]`` of ``boards`` for the side on roll.
 
     ``dice int[N, 2]`` in stored order, (0, 0) or None before the roll; ``mid_doubles bool[N]``: one half of a double is
-    played; ``channels``: indices into ``CHANNEL_NAMES``, in the wanted order (all by default).
+    played; ``channels``: indices into ``CHANNEL_NAMES``, in the wanted order (the first 26 by default).
     Raises RaccoonError for bad boards, shapes, dice or channels.
     """
     boards, dice8, mid = _inputs(boards, dice, mid_doubles)
@@ -130,12 +147,16 @@ def encode_flat(
     channels: Sequence[int] | None = None,
     normalize: bool = True,
 ) -> NDArray[np.float32]:
-    """The numbers of ``encode`` as ``float32[N, F]``: 24 for each of the planes 0-7, one for each constant plane."""
+    """The numbers of ``encode`` as ``float32[N, F]``: 24 for each plane that differs from cell to cell, one for each constant plane."""
     boards, dice8, mid = _inputs(boards, dice, mid_doubles)
     chosen = _channels(channels)
-    out = np.empty((len(boards), int(np.where(chosen < SPATIAL, 24, 1).sum())), np.float32)
+    out = np.empty((len(boards), _flat_size(chosen.tolist())), np.float32)
     kernels.fill_flat(boards, dice8, mid, chosen, _divisors(normalize), out)
     return out
+
+
+def _flat_size(channels: Sequence[int]) -> int:
+    return sum(24 if is_spatial(channel) else 1 for channel in channels)
 
 
 def decode(planes: NDArray[np.floating[Any]]) -> NDArray[np.int8]:
@@ -165,7 +186,7 @@ def dump_tensor(planes: NDArray[np.floating[Any]], channels: Sequence[int] | Non
     lines = []
     for plane, channel in zip(planes, chosen.tolist(), strict=True):
         title = f"{channel:2d} {CHANNEL_NAMES[channel]}"
-        if channel >= SPATIAL:
+        if not is_spatial(channel):
             lines.append(f"{title}: {plane[0, 0]:.4g}")
             continue
         lines.append(title)
@@ -177,7 +198,7 @@ def dump_tensor(planes: NDArray[np.floating[Any]], channels: Sequence[int] | Non
 class Encoder:
     """A fixed choice of feature groups; a checkpoint carries it and never sees another.
 
-    ``features``: groups beside the base planes, as a list of names or a mapping name -> bool (all when None).
+    ``features``: groups beside the base planes, as a list of names or a mapping name -> bool; None: all but ``tactics``.
     Raises RaccoonError for an unknown group.
     """
 
@@ -188,7 +209,7 @@ class Encoder:
         known = [group for group in FEATURE_GROUPS if group != "base"]
         given = self.features
         if given is None:
-            wanted = set(known)
+            wanted = {*known} - {"tactics"}
         elif isinstance(given, Mapping):
             for name, on in given.items():
                 if not isinstance(on, bool):
@@ -234,8 +255,8 @@ class Encoder:
 
     @property
     def flat_size(self) -> int:
-        """Length F of the flat form: 201 for the base planes, 210 with all features."""
-        return sum(24 if channel < SPATIAL else 1 for channel in self.channels)
+        """Length F of the flat form: 201 for the base planes, 210 with the features of ``encoder=all``, 310 with the tactics as well."""
+        return _flat_size(self.channels)
 
     @property
     def layout_hash(self) -> str:

@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raccoon.env.tactics import fill_tactics
 from raccoon.kernels import kernel
 
 __all__ = ["fill_flat", "fill_planes"]
+
+_SHOTS, _CHANCES = 26, 30  # channels of tactics: four planes, then four constants
 
 
 @kernel
@@ -110,9 +113,13 @@ def fill_planes(
     table = _table()
     cells = np.empty((2, 24), np.int64)
     constants = np.empty(18, np.float32)
+    counts, chances, rolled = np.empty((4, 24), np.int64), np.empty((4, 24), np.float32), np.empty(4, np.float32)
+    tactics = channels.max() >= _SHOTS
     for row in range(len(boards)):
         _points(boards[row], cells)
         _constants(boards[row], dice[row], mid[row], divisors, constants)
+        if tactics:
+            fill_tactics(boards[row], counts, chances, rolled)
         for k in range(len(channels)):
             channel = channels[k]
             if channel < 8:
@@ -120,8 +127,11 @@ def fill_planes(
                 plane = table[channel % 4]
                 for c in range(24):
                     out[row, k, c] = plane[side[c]]
+            elif _SHOTS <= channel < _CHANCES:
+                for c in range(24):
+                    out[row, k, c] = chances[channel - _SHOTS, c]
             else:
-                constant = constants[channel - 8]
+                constant = constants[channel - 8] if channel < 26 else rolled[channel - _CHANCES]
                 for c in range(24):
                     out[row, k, c] = constant
 
@@ -134,9 +144,13 @@ def fill_flat(
     table = _table()
     cells = np.empty((2, 24), np.int64)
     constants = np.empty(18, np.float32)
+    counts, chances, rolled = np.empty((4, 24), np.int64), np.empty((4, 24), np.float32), np.empty(4, np.float32)
+    tactics = channels.max() >= _SHOTS
     for row in range(len(boards)):
         _points(boards[row], cells)
         _constants(boards[row], dice[row], mid[row], divisors, constants)
+        if tactics:
+            fill_tactics(boards[row], counts, chances, rolled)
         at = 0
         for k in range(len(channels)):
             channel = channels[k]
@@ -146,6 +160,10 @@ def fill_flat(
                 for c in range(24):
                     out[row, at + c] = plane[side[c]]
                 at += 24
+            elif _SHOTS <= channel < _CHANCES:
+                for c in range(24):
+                    out[row, at + c] = chances[channel - _SHOTS, c]
+                at += 24
             else:
-                out[row, at] = constants[channel - 8]
+                out[row, at] = constants[channel - 8] if channel < 26 else rolled[channel - _CHANCES]
                 at += 1

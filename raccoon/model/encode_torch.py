@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from raccoon.contracts import RaccoonError
-from raccoon.env.encoder import FEATURE_SCALES, SPATIAL, Encoder
+from raccoon.env.encoder import FEATURE_GROUPS, FEATURE_SCALES, SPATIAL, Encoder, is_spatial
+from raccoon.model.tactics_torch import tactics
 
 __all__ = ["encode", "encode_flat"]
 
@@ -84,19 +85,38 @@ def _parts(encoder: Encoder, boards: Tensor, dice: Tensor | None, mid_doubles: T
     n = len(boards)
     dice = boards.new_zeros((n, 2)) if dice is None else dice.to(boards)
     mid = boards.new_zeros(n) if mid_doubles is None else mid_doubles.to(boards)
-    spatial = [c for c in encoder.channels if c < SPATIAL]
-    constant = [c - SPATIAL for c in encoder.channels if c >= SPATIAL]
-    return _spatial(boards)[:, spatial], _constants(boards, dice, mid, encoder.normalize)[:, constant]
+    first = FEATURE_GROUPS["tactics"][0]  # four planes, then four constants
+    spatial = [c if c < SPATIAL else c - first + SPATIAL for c in encoder.channels if is_spatial(c)]
+    constant = [c - SPATIAL if c < first else c - SPATIAL - 4 for c in encoder.channels if not is_spatial(c)]
+    planes, constants = _spatial(boards), _constants(boards, dice, mid, encoder.normalize)
+    if "tactics" in encoder.groups:
+        chances = tactics(boards)
+        planes, constants = torch.cat([planes, chances[0]], dim=1), torch.cat([constants, chances[1]], dim=1)
+    return planes[:, spatial], constants[:, constant]
+
+
+def _in_order(encoder: Encoder, width: int) -> list[int]:
+    """Where the numbers of the channels, one after the other, are among planes of ``width`` and then constants."""
+    spatial, order = sum(is_spatial(c) for c in encoder.channels), []
+    plane, constant = 0, spatial * width
+    for channel in encoder.channels:
+        if is_spatial(channel):
+            order += range(plane, plane + width)
+            plane += width
+        else:
+            order.append(constant)
+            constant += 1
+    return order
 
 
 def encode(encoder: Encoder, boards: Tensor, dice: Tensor | None = None, mid_doubles: Tensor | None = None) -> Tensor:
     """``float32[N, C, 2, 12]`` on the device of ``boards int[N, 2, 25]``; see ``Encoder.encode``."""
     spatial, constant = _parts(encoder, boards, dice, mid_doubles)
     planes = torch.cat([spatial, constant[:, :, None].expand(-1, -1, 24)], dim=1)
-    return planes.unflatten(2, (2, 12))
+    return planes[:, _in_order(encoder, 1)].unflatten(2, (2, 12))
 
 
 def encode_flat(encoder: Encoder, boards: Tensor, dice: Tensor | None = None, mid_doubles: Tensor | None = None) -> Tensor:
     """``float32[N, F]`` on the device of ``boards``; see ``Encoder.encode_flat``."""
     spatial, constant = _parts(encoder, boards, dice, mid_doubles)
-    return torch.cat([spatial.flatten(1), constant], dim=1)
+    return torch.cat([spatial.flatten(1), constant], dim=1)[:, _in_order(encoder, 24)]
