@@ -26,8 +26,9 @@ class PositionData(pl.LightningDataModule):
     source: config node of a set to make (or find) under ``data_dir``; ``folders``: existing sets, read together (one of
     the two is needed, both may be given); ``partial`` also takes unfinished ones, as far as they are. ``batch_size`` for
     training, ``val_batch_size`` for validation. ``holdout``: share of the games (0 to 0.5) kept for validation, at most
-    ``val_rows`` rows of them are read. ``seed`` orders the rows. ``prefetch`` batches are made ahead. ``executor``: node
-    or object that makes the set.
+    ``val_rows`` rows of them are read. ``seed`` orders the rows; with ``siblings`` plays of
+    one turn stay together and training batches say which rows these are (``SiblingBatch``). ``prefetch`` batches are made ahead.
+    ``executor``: node or object that makes the set.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class PositionData(pl.LightningDataModule):
         seed: int = 1,
         prefetch: int = 8,
         partial: bool = False,
+        siblings: bool = False,
         executor: Mapping[str, Any] | Executor | None = None,
     ) -> None:
         super().__init__()
@@ -63,6 +65,7 @@ class PositionData(pl.LightningDataModule):
         self.seed = seed
         self.prefetch = prefetch
         self.partial = partial
+        self.siblings = siblings
         self._executor = executor
         self._order: RowOrder | None = None
 
@@ -84,7 +87,9 @@ class PositionData(pl.LightningDataModule):
             stores = [PositionStore.open(folder, partial=self.partial) for folder in self.folders]
             if self.source is not None:
                 stores.append(prepare(self.source, self.data_dir, self._executor_object()))
-            self._order = RowOrder(stores, self.seed, self.holdout, self.val_rows)
+            if self.siblings and stores[0].meta["format"] == DECISIONS:
+                raise RaccoonError("data.siblings=true: sets of decisions keep the plays of a turn in one row; set it to false")
+            self._order = RowOrder(stores, self.seed, self.holdout, self.val_rows, siblings=self.siblings)
 
     @property
     def order(self) -> RowOrder:

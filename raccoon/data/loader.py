@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -14,11 +14,20 @@ from numpy.typing import NDArray
 from raccoon.contracts import RaccoonError
 from raccoon.data.policy_rows import DECISION_ROW, JointBatch, unpack_decisions
 from raccoon.data.rows import unpack6
-from raccoon.data.sampler import RowOrder
+from raccoon.data.sampler import RowOrder, same_turn
 
-__all__ = ["Batch", "HeldOutLoader", "TrainLoader", "unpacked"]
+__all__ = ["Batch", "HeldOutLoader", "SiblingBatch", "TrainLoader", "unpacked"]
 
-Batch = tuple[torch.Tensor, torch.Tensor] | JointBatch
+
+class SiblingBatch(NamedTuple):
+    """Labelled positions and which of them are plays of one turn: ``siblings int64[N]``, equal numbers from 0."""
+
+    boards: torch.Tensor
+    probs6: torch.Tensor
+    siblings: torch.Tensor
+
+
+Batch = tuple[torch.Tensor, torch.Tensor] | SiblingBatch | JointBatch
 """Pre-roll boards ``int8[N, 2, 25]`` and outcome distribution ``float32[N, 6]`` of the side on roll; perhaps decisions as well."""
 
 _END = object()
@@ -74,7 +83,8 @@ class TrainLoader:
             if number >= last:
                 return
             if number >= first and number % self.world == self.rank:
-                yield unpacked(rows)
+                batch = unpacked(rows)
+                yield SiblingBatch(batch[0], batch[1], torch.from_numpy(same_turn(rows))) if self.sampler.siblings else batch
 
 
 class HeldOutLoader:

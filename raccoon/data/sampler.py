@@ -16,7 +16,7 @@ from raccoon.data.store import PositionStore
 from raccoon.env import ragged
 from raccoon.rng import generator, hash64, uniform
 
-__all__ = ["RowOrder", "held_out"]
+__all__ = ["RowOrder", "held_out", "same_turn"]
 
 _BLOCK = 512
 _WINDOW = 1 << 20
@@ -38,17 +38,26 @@ def held_out(games: NDArray[np.integer], share: float) -> NDArray[np.bool_]:
 class RowOrder:
     """Training rows of some stores in an order that depends on (seed, epoch) alone.
 
+    ``siblings``: rows of one turn stay together (those within a block), and turns are shuffled.
     ``len(order)`` training rows an epoch; ``held [H]``: the rows of held-out games, in store order, at most
     ``held_limit``. ``set_epoch(e)`` is what Lightning calls; ``windows()`` yields ``ROW[n]`` shuffled windows.
     """
 
     def __init__(
-        self, stores: Sequence[PositionStore], seed: int, holdout: float, held_limit: int, block: int = _BLOCK, window: int = _WINDOW
+        self,
+        stores: Sequence[PositionStore],
+        seed: int,
+        holdout: float,
+        held_limit: int,
+        block: int = _BLOCK,
+        window: int = _WINDOW,
+        siblings: bool = False,
     ) -> None:
         self.stores = list(stores)
         self.seed = seed
         self.holdout = holdout
         self.epoch = 0
+        self.siblings = siblings
         self._blocks_a_window = max(1, window // block)
         self.dtype = self.stores[0].dtype
         for store in self.stores:
@@ -87,7 +96,8 @@ class RowOrder:
         for w, start in enumerate(range(0, len(order), self._blocks_a_window)):
             rows = self._read(self._blocks[order[start : start + self._blocks_a_window]])
             rows = rows[~held_out(rows["game"], self.holdout)]
-            yield rows[generator(self.seed, "window order", epoch, w).permutation(len(rows))]
+            rng = generator(self.seed, "window order", epoch, w)
+            yield rows[_by_turns(rows, rng) if self.siblings else rng.permutation(len(rows))]
 
     def _read(self, blocks: NDArray[np.int64]) -> NDArray[np.void]:
         sizes = blocks[:, 3] - blocks[:, 2]
@@ -101,3 +111,22 @@ class RowOrder:
                 last, rows = (s, i), self.stores[s].shard(i)
             out[at[b] : at[b + 1]] = rows[start:stop]
         return out
+
+
+def same_turn(rows: NDArray[np.void]) -> NDArray[np.int64]:
+    """``int64[N]``: numbers from 0 that are equal for neighbours of one game and turn."""
+    if not len(rows):
+        return np.zeros(0, np.int64)
+    new = (rows["game"][1:] != rows["game"][:-1]) | (rows["turn"][1:] != rows["turn"][:-1])
+    return np.concatenate([[0], np.cumsum(new)]).astype(np.int64)
+
+
+def _by_turns(rows: NDArray[np.void], rng: np.random.Generator) -> NDArray[np.int64]:
+    """An order of ``rows`` that shuffles turns and leaves the rows of each as they are."""
+    turns = same_turn(rows)
+    starts = np.flatnonzero(np.diff(turns, prepend=-1))
+    counts = np.diff(np.append(starts, len(rows)))
+    order = rng.permutation(len(starts))
+    counts = counts[order]
+    first = np.cumsum(counts) - counts
+    return np.arange(len(rows)) + np.repeat(starts[order] - first, counts)

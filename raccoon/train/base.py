@@ -13,7 +13,7 @@ from raccoon import artifact
 from raccoon.contracts import RaccoonError
 from raccoon.model.network import RaccoonNet
 from raccoon.train.ema import Ema
-from raccoon.train.losses import Losses, outcome_entropy, resolve_arm, value_losses
+from raccoon.train.losses import Losses, outcome_entropy, resolve_arm, sibling_mse, value_losses
 from raccoon.train.means import RunningMeans
 from raccoon.train.options import check_options
 from raccoon.train.schedules import lr_factor
@@ -31,6 +31,8 @@ class ValueTrainer(pl.LightningModule):
 
     ``arm``: ``scalar`` (MSE on equity / 3), ``outcomes6`` (cross-entropy), ``both`` (cross-entropy + ``equity_weight`` x MSE) or
     ``auto`` (by the head). Adam without weight decay; ``lr`` follows ``schedule`` per step after ``warmup_steps``.
+    ``sibling_weight``: times the squared error of differences between plays of one turn (``raccoon.train.losses.sibling_mse``), which
+    needs batches that say which rows belong together (``data.siblings=true``).
     ``ema_decay``: averaged weights are validated and exported (null: the weights themselves). ``gradient_clip``: largest
     gradient norm (null: none). The run ends after ``max_epochs``, or earlier after ``max_minutes``. ``checkpoint_minutes``:
     how often to save within an epoch as well (null: never). A policy head is left as it is: no target reaches it here.
@@ -49,6 +51,7 @@ class ValueTrainer(pl.LightningModule):
         schedule: str = "cosine",
         warmup_steps: int = 0,
         equity_weight: float = 30.0,
+        sibling_weight: float = 0.0,
         ema_decay: float | None = 0.999,
         gradient_clip: float | None = 1.0,
         max_epochs: int = 10,
@@ -63,7 +66,7 @@ class ValueTrainer(pl.LightningModule):
         if net.policy is not None:
             net.policy.requires_grad_(False)
         self.lr, self.betas, self.schedule, self.warmup_steps = lr, (betas[0], betas[1]), schedule, warmup_steps
-        self.equity_weight, self.gradient_clip = equity_weight, gradient_clip
+        self.equity_weight, self.sibling_weight, self.gradient_clip = equity_weight, sibling_weight, gradient_clip
         self.max_epochs, self.max_minutes, self.checkpoint_minutes = max_epochs, max_minutes, checkpoint_minutes
         self.meta: dict[str, Any] = {}
         self._ema = None if ema_decay is None else Ema(net, ema_decay)
@@ -114,9 +117,16 @@ class ValueTrainer(pl.LightningModule):
 
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:
         """Loss of one batch."""
-        boards, probs6 = batch
+        boards, probs6, *siblings = batch
         losses = value_losses(self.net, prepared(self.net, boards), probs6, self.arm, self.equity_weight)
-        return self._noted(losses.total, len(boards))
+        total = losses.total
+        if self.sibling_weight:
+            if not siblings:
+                raise RaccoonError(
+                    f"trainer.sibling_weight={self.sibling_weight:g}: set data.siblings=true, which tells the plays of one turn"
+                )
+            total = total + self.sibling_weight * sibling_mse(losses.value, equity_value(probs6.float()), siblings[0])
+        return self._noted(total, len(boards))
 
     def _noted(self, loss: Tensor, rows: int) -> Tensor:
         """``loss``, added up for the log. Step by step it is logged now and then only: Lightning's bookkeeping of a figure costs more

@@ -11,7 +11,17 @@ from raccoon.contracts import RaccoonError
 from raccoon.model.network import RaccoonNet
 from raccoon.train.targets import equity_value
 
-__all__ = ["ARMS", "Losses", "outcome_cross_entropy", "outcome_entropy", "raw_losses", "resolve_arm", "value_losses", "value_mse"]
+__all__ = [
+    "ARMS",
+    "Losses",
+    "outcome_cross_entropy",
+    "outcome_entropy",
+    "raw_losses",
+    "resolve_arm",
+    "sibling_mse",
+    "value_losses",
+    "value_mse",
+]
 
 ARMS = ("auto", "scalar", "outcomes6", "both")
 
@@ -30,6 +40,20 @@ class Losses:
 def value_mse(value: Tensor, target: Tensor) -> Tensor:
     """Mean squared error of ``value float[N]`` against ``target float[N]``, both equity / 3."""
     return (value - target).square().mean()
+
+
+def sibling_mse(value: Tensor, target: Tensor, siblings: Tensor) -> Tensor:
+    """Mean squared error of the differences between plays of one turn, which decide which of them is made.
+
+    ``value``, ``target float[N]``, both equity / 3; ``siblings int64[N]``: equal numbers for plays of one turn, 0 to at most N - 1.
+    The error of a play is taken less the mean error of its turn: an error that all of them share costs nothing, and a play that is
+    alone has none.
+    """
+    error = value - target
+    sums, counts = torch.zeros_like(error), torch.zeros_like(error)
+    sums = sums.index_add(0, siblings, error)
+    counts = counts.index_add(0, siblings, torch.ones_like(error))
+    return (error - (sums / counts.clamp_min(1))[siblings]).square().mean()
 
 
 def outcome_cross_entropy(log_probs6: Tensor, target: Tensor) -> Tensor:

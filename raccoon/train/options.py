@@ -22,6 +22,7 @@ class ValueOptions(TypedDict, total=False):
     schedule: str
     warmup_steps: int
     equity_weight: float
+    sibling_weight: float
     ema_decay: float | None
     gradient_clip: float | None
     max_epochs: int
@@ -48,6 +49,7 @@ _RULES: dict[str, _Rule] = {
     "schedule": (lambda value: value in SCHEDULES, f"one of {', '.join(SCHEDULES)}"),
     "warmup_steps": (lambda value: isinstance(value, int) and value >= 0, "an integer of 0 or more"),
     "equity_weight": (lambda value: 0 <= value < math.inf, "a number of 0 or more"),
+    "sibling_weight": (lambda value: 0 <= value < math.inf, "a number of 0 or more"),
     "gradient_clip": _POSITIVE_OR_NULL,
     "max_epochs": (lambda value: isinstance(value, int) and value >= 1, "an integer of 1 or more"),
     "max_minutes": _MINUTES,

@@ -11,6 +11,7 @@ import torch
 from scipy.stats import chisquare
 
 from raccoon.contracts import RaccoonError, SearchResult
+from raccoon.data.datamodule import PositionData
 from raccoon.data.decisions import Decisions, _one_each
 from raccoon.data.loader import unpacked
 from raccoon.data.policy_rows import DECISION_ROW, KEPT, POLICY_ROW, JointBatch, check_decisions, pack_policies, unpack_policies
@@ -200,6 +201,11 @@ def test_a_teacher_that_cannot_be_is_refused_before_positions_are_made(small: Po
 def test_bad_settings_are_named(small: PositionStore, settings: dict[str, Any], message: str) -> None:
     with pytest.raises(RaccoonError, match=message):
         Decisions(**{"positions": stored(small.folder), "teacher": PLAYER, **settings})
+
+
+def test_decisions_have_no_siblings(decided: PositionStore) -> None:
+    with pytest.raises(RaccoonError, match=r"data\.siblings=true.*decisions"):
+        PositionData(folders=str(decided.folder), siblings=True).setup()
 
 
 def test_decisions_are_no_positions(decided: PositionStore) -> None:

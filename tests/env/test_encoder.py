@@ -168,9 +168,9 @@ def test_start_position_by_hand() -> None:
 
 
 def test_channel_registry() -> None:
-    assert len(CHANNEL_NAMES) == len(set(CHANNEL_NAMES)) == 26
+    assert len(CHANNEL_NAMES) == len(set(CHANNEL_NAMES)) == 34
     assert CHANNEL_NAMES[9] == "my bar / 15"
-    assert sorted(c for group in FEATURE_GROUPS.values() for c in group) == list(range(26))
+    assert sorted(c for group in FEATURE_GROUPS.values() for c in group) == list(range(34))
     for channel, scale in FEATURE_SCALES.items():
         assert scale == 1 or CHANNEL_NAMES[channel].endswith(f"/ {scale:g}")
     np.testing.assert_array_equal(encode(START[None], channels=[24, 3]), encode(START[None])[:, [24, 3]])
@@ -193,11 +193,12 @@ def test_encoder_choices_and_layouts() -> None:
 def test_layout_hash_is_the_published_one() -> None:
     """Changing the layout must change this, and makes every checkpoint of before unreadable: do it on purpose only."""
     assert Encoder().layout_hash == "e4b0b82e4ccdc376"
+    assert Encoder([*FEATURE_GROUPS]).layout_hash == "ddf726c8368aab62"
 
 
 @pytest.mark.parametrize("features", [["pips"], {"luck": True}, "contacts"])
 def test_unknown_group_is_refused(features: list[str] | dict[str, bool] | str) -> None:
-    with pytest.raises(RaccoonError, match=r"encoder\.features.*choose from pip, blots, anchors, contact"):
+    with pytest.raises(RaccoonError, match=r"encoder\.features.*choose from pip, blots, anchors, contact, tactics"):
         Encoder(features)
 
 
@@ -214,14 +215,14 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(RaccoonError, match="mid_doubles"):
         encode_flat(boards, None, np.zeros(2, bool))
     with pytest.raises(RaccoonError, match="channels"):
-        encode(boards, channels=[26])
+        encode(boards, channels=[34])
     with pytest.raises(RaccoonError, match="unknown keys"):
         Encoder.from_config({"groups": ["pip"]})
 
 
 def test_dump_names_every_plane() -> None:
     text = dump_tensor(encode(START[None], np.array([[3, 1]]))[0])
-    assert all(f"{k:2d} {name}" in text for k, name in enumerate(CHANNEL_NAMES))
+    assert all(f"{k:2d} {name}" in text for k, name in enumerate(CHANNEL_NAMES[:26]))
     assert "13 die 1 / 6: 0.5" in text
     assert "my bar" not in dump_tensor(encode(START[None], channels=[0])[0], channels=[0])
     with pytest.raises(RaccoonError, match="expected"):

@@ -14,7 +14,7 @@ from raccoon.model import encode_torch
 from raccoon.rng import generator
 from raccoon.testing import sample_boards
 
-ENCODERS = [Encoder(), Encoder([]), Encoder(["contact"]), Encoder(normalize=False)]
+ENCODERS = [Encoder(), Encoder([]), Encoder(["contact"]), Encoder(normalize=False), Encoder(["pip", "tactics"])]
 
 
 @pytest.fixture(scope="module")
