@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +97,7 @@ def _run(
 
 
 @contextlib.contextmanager
-def _folder(given: str | Path | None) -> Iterator[Path]:
+def _folder(given: str | Path | None) -> Generator[Path, None, None]:
     """The folder of a run; a temporary one where none was given."""
     from raccoon.eval import report
 

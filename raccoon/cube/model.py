@@ -4,6 +4,8 @@ Equities are in points per unit of the present cube to the side on roll. In matc
 the scale -1 (the match is lost) to 1 (won), see ``raccoon.cube.match_equity``; only their order matters to a decision.
 """
 
+# What callers and configs give is checked here, whatever its annotation says.
+# pyright: reportUnnecessaryIsInstance=false
 from __future__ import annotations
 
 from typing import Literal

@@ -177,7 +177,7 @@ class _Match:
 
 def told_apart(cubes: Cubes) -> NDArray[np.int64]:
     """``int64[N, K]``: all that tells the cubes of two rows apart."""
-    columns = [cubes.value, cubes.owner]
+    columns: list[NDArray[Any]] = [cubes.value, cubes.owner]
     if cubes.away is not None:
         columns += [cubes.away[:, 0], cubes.away[:, 1]]
     if cubes.crawford is not None:

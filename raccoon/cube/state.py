@@ -5,6 +5,8 @@ them. *Seats* are the players of a game, 0 and 1, or None for nobody; a game loo
 holds labels as integers, for whole batches.
 """
 
+# What callers and configs give is checked here, whatever its annotation says.
+# pyright: reportUnnecessaryIsInstance=false
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -7,6 +7,7 @@ import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,13 +60,14 @@ def _read(path: Path, shape: tuple[int, ...]) -> NDArray[np.float32] | None:
     try:
         if not path.is_file():  # reading a pipe would wait for ever
             return None
-        table = np.load(path, mmap_mode="r")
+        table: Any = np.load(path, mmap_mode="r")
         with open(path, "rb") as handle:
             handle.seek(-_DIGEST, os.SEEK_END)
             digest = handle.read()
     except (OSError, ValueError, EOFError, OverflowError):
         return None
-    right = isinstance(table, np.memmap) and table.shape == shape and table.dtype == np.float32 and table.flags.c_contiguous
-    if not right or path.stat().st_size != table.offset + table.nbytes + _DIGEST:
+    if not issubclass(type(table), np.memmap) or table.shape != shape or table.dtype != np.float32 or not table.flags.c_contiguous:
+        return None
+    if path.stat().st_size != table.offset + table.nbytes + _DIGEST:
         return None
     return table if hashlib.sha256(table.data).digest() == digest else None

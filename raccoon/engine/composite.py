@@ -1,5 +1,7 @@
 """Two engines as one: an exact one where it knows the position, another everywhere else."""
 
+# What callers and configs give is checked here, whatever its annotation says.
+# pyright: reportUnnecessaryIsInstance=false
 from __future__ import annotations
 
 from typing import Protocol

@@ -8,6 +8,8 @@ scored here, and the native move chooser is asked at 0 ply only, on live boards 
 Weights, caches and settings are global to the process: use one process per worker.
 """
 
+# What callers and configs give is checked here, whatever its annotation says.
+# pyright: reportUnnecessaryIsInstance=false
 from __future__ import annotations
 
 import importlib
@@ -198,7 +200,7 @@ def _chosen(boards: Boards) -> list[NativeBoard]:
     """
     choose, decode = _module("nn").best_move, _module("nn").board_from_position_key
     rolls = ROLLS.tolist()
-    children = []
+    children: list[NativeBoard] = []
     for board in boards.tolist():
         for first, second in rolls:
             moves, key = choose(board, first, second, 0, b=1)

@@ -122,7 +122,7 @@ class NetEngine(EngineBase):
             for start, stop, padded in chunks(len(boards), self._batch, self._step):
                 picked = np.minimum(np.arange(start, start + padded), stop - 1)
                 x = self.net.prepare(boards[picked], dice[picked], mid[picked]).to(self._dtype)
-                logits = self.net.policy_logits(x, torch.from_numpy(mask[picked]))
+                logits = self.net.policy_logits(x, torch.as_tensor(mask[picked]))
                 out[start:stop] = logits.float().softmax(dim=1).cpu().numpy()[: stop - start]
         return out
 

@@ -4,8 +4,10 @@ Levels are Sage's own: 1P is its plain network (GNUBG's 0-ply), 2P one ply of lo
 one-sided bear-off database come with the package, so nothing is fetched. One thread: workers are processes here.
 """
 
+# pyright: reportMissingTypeStubs=false
 from __future__ import annotations
 
+import importlib
 from types import ModuleType
 from typing import Any
 
@@ -57,7 +59,8 @@ def sage_module() -> ModuleType:
     """Sage's native module. Raises RaccoonError, saying what to install, when a part of the package is missing."""
     try:
         import bgbot_cpp
-        import bgsage  # noqa: F401  (checked here so that a missing half is reported as one thing)
+
+        importlib.import_module("bgsage")  # checked here so that a missing half is reported as one thing
     except ImportError as error:
         raise RaccoonError(f"engine=sage: Python package bgsage cannot be imported ({error}); pip install bgsage") from error
     return bgbot_cpp

@@ -5,6 +5,8 @@ the bar, as many ones as checkers and a zero each; unused bits are zero. The Pos
 padding, 14 characters. XGIDs are in ``raccoon.env.xgid`` and offered here too.
 """
 
+# What callers and configs give is checked here, whatever its annotation says.
+# pyright: reportUnnecessaryIsInstance=false
 from __future__ import annotations
 
 import base64

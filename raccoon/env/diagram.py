@@ -40,7 +40,7 @@ def _edge(cells: Sequence[str]) -> str:
 
 def _line(points: dict[int, int], numbers: range, height: int) -> str:
     """One checker high: ``height`` counts from the edge."""
-    cells = []
+    cells: list[str] = []
     for point in numbers:
         count, letter = abs(points[point]), "X" if points[point] > 0 else "O"
         tall = height == _MOST - 1 and count > _MOST

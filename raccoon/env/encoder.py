@@ -7,6 +7,8 @@ features 17-25 are about a hundred times larger than the base planes unless they
 of the next roll (26-33, ``raccoon.env.tactics``) are shares of the 36 rolls.
 """
 
+# What callers and configs give is checked here, whatever its annotation says.
+# pyright: reportUnnecessaryIsInstance=false
 from __future__ import annotations
 
 import hashlib
@@ -183,7 +185,7 @@ def dump_tensor(planes: NDArray[np.floating[Any]], channels: Sequence[int] | Non
     chosen = _channels(channels)
     if planes.shape != (len(chosen), *_SHAPE):
         raise RaccoonError(f"planes of shape {planes.shape}: expected ({len(chosen)}, 2, 12) for these channels")
-    lines = []
+    lines: list[str] = []
     for plane, channel in zip(planes, chosen.tolist(), strict=True):
         title = f"{channel:2d} {CHANNEL_NAMES[channel]}"
         if not is_spatial(channel):
@@ -241,7 +243,7 @@ class Encoder:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the channels, divisors included where they are applied."""
-        names = []
+        names: list[str] = []
         for channel in self.channels:
             name = CHANNEL_NAMES[channel]
             raw = not self.normalize and FEATURE_SCALES.get(channel, 1.0) != 1.0

@@ -65,7 +65,8 @@ class View:
 
 def load_game(turn_cap: int = 500) -> Any:
     """``pyspiel`` backgammon with full scoring. A game of more than ``turn_cap`` turns ends with returns 0, 0."""
-    return pyspiel.load_game("backgammon", {"scoring_type": "full_scoring", "max_player_turns": turn_cap})
+    open_spiel: Any = pyspiel
+    return open_spiel.load_game("backgammon", {"scoring_type": "full_scoring", "max_player_turns": turn_cap})
 
 
 def _boards(tensors: ArrayLike, player: int) -> Boards:

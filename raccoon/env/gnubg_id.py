@@ -7,6 +7,8 @@ for money), scores of player 0 and 1 (15 + 15), and 1 where the Jacoby rule is *
 board is the Position ID's, the player on roll first. Beavers have no bit: GNUBG takes them from its settings.
 """
 
+# What callers and configs give is checked here, whatever its annotation says.
+# pyright: reportUnnecessaryIsInstance=false
 from __future__ import annotations
 
 import base64
@@ -38,7 +40,8 @@ def _unpacked(text: str) -> dict[str, int]:
         raise RaccoonError(f"Match ID {quoted(text)}: characters outside the base64 alphabet, or not 12 of them") from error
     if len(text) != 12 or len(key) != _BYTES:
         raise RaccoonError(f"Match ID {quoted(text)}: {len(text)} characters instead of 12")
-    bits, fields = int.from_bytes(key, "little"), {}
+    fields: dict[str, int] = {}
+    bits = int.from_bytes(key, "little")
     for name, width in _WIDTHS.items():
         fields[name] = bits & ((1 << width) - 1)
         bits >>= width

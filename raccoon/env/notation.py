@@ -3,6 +3,8 @@
 Points are the mover's own, 25 or ``bar`` is its bar, 0 or ``off`` is off the board. Not a hot path.
 """
 
+# What callers and configs give is checked here, whatever its annotation says.
+# pyright: reportUnnecessaryIsInstance=false
 from __future__ import annotations
 
 import re
@@ -105,7 +107,7 @@ def format_turns(before: ArrayLike, children: Boards, dice: ArrayLike) -> list[s
     found: dict[bytes, list[list[_Step]]] = {}
     for order in [(high,) * 4] if high == low else [(high, low), (low, high)]:
         _sequences(board, order, high == low, found)
-    texts = []
+    texts: list[str] = []
     for child in children:
         key = child.tobytes()
         if key not in legal:

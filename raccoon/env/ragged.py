@@ -58,7 +58,7 @@ def argmax(values: NDArray[Any], offsets: NDArray[np.int64]) -> NDArray[np.int64
 def ranges(starts: NDArray[np.integer], sizes: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """``(index int64[K], offsets int64[N + 1])``: the numbers ``starts[i]``, ``starts[i] + 1``, .. of each row, ``sizes[i]`` of them."""
     offsets = offsets_of(sizes)
-    return np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], sizes), offsets
+    return np.arange(int(offsets[-1]), dtype=np.int64) + np.repeat(starts - offsets[:-1], sizes), offsets
 
 
 def take(offsets: NDArray[np.int64], rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -8,6 +8,8 @@ Cube and limit are exponents of 2: a limit of 10 lets the cube go to 1024, one o
 game without doubling. A cube that was turned has an owner, but for automatic doubles in money play, which leave it centred.
 """
 
+# What callers and configs give is checked here, whatever its annotation says.
+# pyright: reportUnnecessaryIsInstance=false
 from __future__ import annotations
 
 import re

@@ -173,7 +173,7 @@ def _positions(boards: Boards, cubes: Cubes, dice: NDArray[np.int8] | None = Non
     if cubes.rules is None:
         return [Position(board, roll) for board, roll in zip(boards, rolls, strict=True)]
     rules, limit = cubes.rules, cubes.rules.cap.bit_length() - 1
-    found = []
+    found: list[Position] = []
     for i, (board, roll) in enumerate(zip(boards, rolls, strict=True)):
         value, owner = int(cubes.value[i]), int(cubes.owner[i])
         if cubes.away is None:

@@ -6,6 +6,8 @@ boards: cubeless money games, money games with a live cube, or matches. Nothing 
 or what the observers do.
 """
 
+# What callers and configs give is checked here, whatever its annotation says.
+# pyright: reportUnnecessaryIsInstance=false
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,7 @@
 """A player that puts an engine, a search and a cube model together: it plays the child of the highest value."""
 
+# What callers and configs give is checked here, whatever its annotation says.
+# pyright: reportUnnecessaryIsInstance=false
 from __future__ import annotations
 
 import numpy as np

@@ -4,6 +4,7 @@ Unlike the ``sage`` engine, whose cubeless values Raccoon's cube model reads, it
 and doubles, takes and beavers as Sage's analyzer says.
 """
 
+# pyright: reportMissingTypeStubs=false
 from __future__ import annotations
 
 from typing import Any
