@@ -57,6 +57,7 @@ def build(node: Mapping[str, Any], at: str = "", kind: type | None = None, /, **
     for path, inner in nodes(node, at):
         locate(inner["_target_"], path)
         _check_control(path or "config", inner)
+    node = _with_present_names(node)
     for path, inner in nodes(node, at):
         _check(path, inner, extra if inner is node else {})
     with _refusals(at or str(node["_target_"]), list(nodes(node, at))):
@@ -64,6 +65,21 @@ def build(node: Mapping[str, Any], at: str = "", kind: type | None = None, /, **
     if kind is not None and not is_kind(made, kind):
         raise RaccoonError(f"{at or 'config'}: {node['_target_']} gives a {type(made).__name__}, which is no {describe(kind)}")
     return made
+
+
+def _with_present_names(value: Any) -> Any:
+    """``value`` with every argument of a node under its present name: a target lists those of earlier versions in ``renamed`` (former name
+    to present name). Where both are given, the former one counts: nothing but a user's file or command line still has it."""
+    if isinstance(value, list | tuple):
+        return [_with_present_names(one) for one in value]
+    if not isinstance(value, Mapping):
+        return value
+    if "_target_" not in value:
+        return {key: _with_present_names(one) for key, one in value.items()}
+    renamed: Mapping[str, str] = getattr(locate(value["_target_"]), "renamed", {})
+    former = {renamed[key]: one for key, one in value.items() if key in renamed}
+    present = {key: one for key, one in value.items() if key not in renamed} | former
+    return present if value.get("_recursive_") is False else {key: _with_present_names(one) for key, one in present.items()}
 
 
 def _made(value: Any, extra: Mapping[str, Any], live: bool = True) -> Any:

@@ -18,7 +18,7 @@ from typing import Any, Union
 from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError
 
-__all__ = ["allowed_packages", "check_name", "describe", "fits", "is_kind", "locate"]
+__all__ = ["allowed_packages", "check_name", "describe", "fits", "is_kind", "locate", "members"]
 
 _BUILT_IN = ("raccoon", "lightning.pytorch.callbacks", "lightning.pytorch.loggers")
 
@@ -114,13 +114,13 @@ def fits(found: Callable[..., Any], hint: Any, partial: bool = False) -> bool:
     if made is None:
         return True
     if _is_protocol(kind):
-        return all(callable(getattr(made, name, None)) for name in _members(kind) if callable(getattr(kind, name, None)))
+        return all(callable(getattr(made, name, None)) for name in members(kind) if callable(getattr(kind, name, None)))
     return issubclass(made, kind)
 
 
 def is_kind(made: Any, kind: type) -> bool:
     """Is ``made`` of the class ``kind``, or has it all members of the protocol ``kind``?"""
-    return all(hasattr(made, name) for name in _members(kind)) if _is_protocol(kind) else isinstance(made, kind)
+    return all(hasattr(made, name) for name in members(kind)) if _is_protocol(kind) else isinstance(made, kind)
 
 
 def describe(kind: type) -> str:
@@ -140,7 +140,7 @@ def _is_protocol(kind: type) -> bool:
     return bool(getattr(kind, "_is_protocol", False))
 
 
-def _members(kind: type) -> set[str]:
+def members(kind: type) -> set[str]:
     """Public attributes and methods that the protocol and the protocols it extends name."""
     homes = [home for home in kind.__mro__ if _is_protocol(home) and home is not typing.Protocol]
     return {name for home in homes for name in (*vars(home), *home.__annotations__) if not name.startswith("_")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from omegaconf import OmegaConf
@@ -45,6 +45,12 @@ class Open(Holder):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
+
+
+class Renamed(Holder):
+    """A target whose argument ``items`` was called ``pieces`` once."""
+
+    renamed: ClassVar[dict[str, str]] = {"pieces": "items"}
 
 
 class Greedy:
@@ -303,3 +309,11 @@ def test_a_key_that_no_class_behind_an_open_one_takes_is_named(depth: int) -> No
     with pytest.raises(RaccoonError, match=rf"^top{'.inner' * depth}\.itmes: .*Open does not take that"):
         build(target("Holder", inner=node) if depth else node, "top")
     assert build(target("Open", inner=1, items=[2])).items == [2]
+
+
+def test_arguments_have_former_names() -> None:
+    assert build(target("Renamed", inner=1, pieces=[3])).items == [3]
+    inner = build(target("Holder", inner=target("Renamed", inner=1, items=[1], pieces=[2]))).inner
+    assert inner.items == [2]
+    kept = build(target("Nested", inner={"_target_": f"{__name__}.Renamed", "pieces": [1]}) | {"_recursive_": False}).inner
+    assert kept == {"_target_": f"{__name__}.Renamed", "pieces": [1]}  # whoever builds it knows them too

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import lightning.pytorch as pl
 import numpy as np
 import pytest
+import torch
 
 from raccoon import testing
 from raccoon.build import build, plain
 from raccoon.cli.app import compose
-from raccoon.contracts import Cubes, Figure, Report, SearchResult, Turns
+from raccoon.contracts import Cubes, Figure, RaccoonError, Report, SearchResult, Turns
 from raccoon.env.board import START, is_race, terminal_points, validate
 from raccoon.env.encoder import Encoder
 from raccoon.executor import ProcessExecutor
@@ -82,6 +85,54 @@ def test_callbacks_loggers_and_data_pass(tmp_path: Path) -> None:
         testing.check_callback(cfg.executor)
     with pytest.raises(AssertionError, match="ProcessExecutor is not a LightningDataModule"):
         testing.check_data(cfg.executor)
+
+
+@pytest.mark.parametrize(
+    ("trainer", "data"), [("distill", "demo"), ("policy", "policy"), ("td", "selfplay"), ("alphazero", "selfplay_mcts")]
+)
+def test_every_trainer_and_the_data_it_needs_say_so(trainer: str, data: str, tmp_path: Path) -> None:
+    from raccoon.data.contract import declared_data
+    from raccoon.model import build_net
+
+    cfg = compose(
+        "train", [f"trainer={trainer}", "model=mlp_small", "model.policy=true", "model.backbone.hidden=[8]", f"paths.data_dir={tmp_path}"]
+    )
+    node = plain(cfg.trainer)
+    check_trainer(node, build_net(plain(cfg.model), Encoder()))
+    module = build(cfg.data, "data")
+    assert module.gives == build(node, "trainer", net=build_net(plain(cfg.model), Encoder())).needs == declared_data(module)[0]
+    if data.startswith("selfplay"):
+        testing.check_data(cfg.data)
+
+
+class Silent(pl.LightningModule):
+    """A trainer as they were written before trainers said what they need."""
+
+    max_epochs, max_minutes, checkpoint_minutes, gradient_clip = 1, None, None, 0.5
+
+    def __init__(self, net: Any, decisions: bool = False) -> None:
+        super().__init__()
+        self.net = self.best_net = net
+        self.decisions = decisions
+
+
+def test_trainers_and_data_of_earlier_versions_still_train_and_fail_the_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    from raccoon.data.contract import declared_data
+    from raccoon.train.contract import check_pair, declare
+
+    module = declare(Silent(torch.nn.Linear(1, 1)))
+    assert (module.needs, module.gradient_clip_val, module.monitor, module.monitor_without_pr) == ("positions", 0.5, None, "val/mse")
+    assert declare(Silent(torch.nn.Linear(1, 1), True)).needs == "decisions"
+    assert declared_data(types.SimpleNamespace(decisions=False, holdout=0.1)) == ("positions", 0.1)
+    assert declared_data(types.SimpleNamespace()) == (None, None)
+    check_pair(module, types.SimpleNamespace())
+    with pytest.raises(RaccoonError, match=r"gives searched games, and Silent learns from positions; choose data=demo .*trainer=alphazero"):
+        check_pair(module, types.SimpleNamespace(gives="searched_games"))
+    with pytest.raises(RaccoonError, match=r"data\.holdout=0"):
+        check_pair(module, types.SimpleNamespace(gives="positions", holdout=0))
+    monkeypatch.setattr("raccoon.plugins.plugin_packages", lambda: (__name__.split(".")[0],))
+    with pytest.raises(AssertionError, match="a trainer needs the attribute"):
+        check_trainer({"_target_": f"{__name__}.Silent"}, torch.nn.Linear(1, 1))
 
 
 class Wrong(EnginePlayer):

@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from raccoon.cli import output
+from raccoon.cli import former, output
 from raccoon.cli.keys import READ, check_keys
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def main(kind: str, job: Job, arguments: list[str] | None = None, run_folder: bo
     ``job(config, run)`` gets the resolved config as plain dicts and the open ``raccoon.runs.Run``; None without ``run_folder``.
     ``arguments`` default to the command line's.
     """
-    arguments = sys.argv[1:] if arguments is None else arguments
+    arguments = former.understood(sys.argv[1:] if arguments is None else arguments)
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch: two idle threads must not spin against each other
     with _interruptible() as kept, output.guarded(keeps=run_folder):
         if "--help" in arguments or "-h" in arguments:
@@ -257,4 +257,4 @@ def compose(root: str, overrides: list[str] | None = None) -> Any:
     plugins.install()
     runs.register_resolvers()
     with hydra.initialize_config_module(plugins.CONF, version_base="1.3"):
-        return hydra.compose(root, overrides or [])
+        return hydra.compose(root, former.understood(overrides or []))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import lightning.pytorch as pl
 import numpy as np
@@ -20,10 +20,8 @@ from numpy.typing import NDArray
 from raccoon import artifact
 from raccoon.build import build
 from raccoon.contracts import RaccoonError
+from raccoon.data.contract import Labeller
 from raccoon.executor import KeepsWorkers, Started, Workers
-
-if TYPE_CHECKING:
-    from raccoon.data.selfplay import Labeller
 
 __all__ = ["Actors", "play_shard"]
 

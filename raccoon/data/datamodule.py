@@ -11,6 +11,7 @@ import lightning.pytorch as pl
 from raccoon.build import build
 from raccoon.checks import whole
 from raccoon.contracts import RaccoonError
+from raccoon.data.contract import Kind
 from raccoon.data.loader import HeldOutLoader, TrainLoader
 from raccoon.data.sampler import RowOrder
 from raccoon.data.store import DECISIONS, PositionStore, read_meta
@@ -70,11 +71,13 @@ class PositionData(pl.LightningDataModule):
         self._order: RowOrder | None = None
 
     @property
-    def decisions(self) -> bool:
-        """Do the sets hold decisions with policy targets as well?"""
+    def gives(self) -> Kind:
+        """Whether the sets hold positions, or decisions with policy targets as well."""
         if self.source is not None:
-            return bool(getattr(self.source, "decisions", False))
-        return read_meta(Path(self.folders[0]))["format"] == DECISIONS
+            decisions = bool(getattr(self.source, "decisions", False))
+        else:
+            decisions = read_meta(Path(self.folders[0]))["format"] == DECISIONS
+        return "decisions" if decisions else "positions"
 
     def prepare_data(self) -> None:
         """Make the set of ``source`` unless it is there. Lightning calls this once a machine."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import lightning.pytorch as pl
 import numpy as np
@@ -15,6 +15,7 @@ from raccoon.build import build
 from raccoon.checks import number, whole
 from raccoon.contracts import Boards, Engine, Player, RaccoonError
 from raccoon.data.actors import Actors
+from raccoon.data.contract import TRAINER_FOR, Kind, Labeller
 from raccoon.data.episodes import EpisodeRecorder, Episodes
 from raccoon.data.replay import FreshLoader, ReplayLoader, ReplayWindow
 from raccoon.data.rows import ROW, SELFPLAY, pack
@@ -25,26 +26,11 @@ from raccoon.engine.outcomes import five_from_six
 from raccoon.env import ragged
 from raccoon.env.board import START
 from raccoon.executor import KeepsWorkers, ProcessExecutor
-from raccoon.model import RaccoonNet
 from raccoon.play.match import play_games
 from raccoon.play.player import EnginePlayer
 from raccoon.rng import hash64, uniform
 
-__all__ = ["Labeller", "SelfPlay"]
-
-
-@runtime_checkable
-class Labeller(Protocol):
-    """A trainer that learns from games: it plays with ``best_net`` and gives every state its target."""
-
-    @property
-    def best_net(self) -> RaccoonNet:
-        """What plays: the averaged network where there is one."""
-        ...
-
-    def label(self, episodes: Episodes, engine: Engine) -> NDArray[np.float64]:
-        """``float64[N, 6]``: targets of all rows, those of the last row of a game unused; ``engine`` is ``best_net``."""
-        ...
+__all__ = ["SelfPlay"]
 
 
 class SelfPlay(pl.LightningDataModule):
@@ -62,9 +48,8 @@ class SelfPlay(pl.LightningDataModule):
     process, when the games are needed), ``actor_games`` games at a time. How many there are changes no result.
     """
 
-    decisions = False
+    gives: Kind = "games"
     row = ROW
-    trainers = "trainer=td"
 
     def __init__(
         self,
@@ -190,7 +175,7 @@ class SelfPlay(pl.LightningDataModule):
     def _learner(self) -> Labeller:
         learner = self.trainer.lightning_module if self.trainer is not None else None
         if not isinstance(learner, Labeller):
-            raise RaccoonError(f"data: plays the games of a trainer that learns from them; choose {self.trainers}")
+            raise RaccoonError(f"data: plays the games of a trainer that learns from them; choose {TRAINER_FOR[self.gives]}")
         return learner
 
     @staticmethod

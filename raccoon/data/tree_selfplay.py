@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from raccoon.checks import number, whole
 from raccoon.contracts import Engine, Player, RaccoonError
+from raccoon.data.contract import Kind, Labeller
 from raccoon.data.episodes import EpisodeRecorder
 from raccoon.data.policy_rows import DECISION_ROW
-from raccoon.data.selfplay import Labeller, SelfPlay
+from raccoon.data.selfplay import SelfPlay
 from raccoon.data.tree_player import TreePlayer
 from raccoon.search.mcts import MCTS
 
@@ -27,9 +28,8 @@ class TreeSelfPlay(SelfPlay):
     temperature. Rolls inside the trees and noise follow from ``seed``, game and roll. Raises RaccoonError naming the key of a bad setting.
     """
 
-    decisions = True
+    gives: Kind = "searched_games"
     row = DECISION_ROW
-    trainers = "trainer=alphazero"
 
     def __init__(self, search: MCTS, temperature_turns: int = 4, temperature_late: float = 0.0, **games: Any) -> None:
         if not isinstance(search, MCTS):

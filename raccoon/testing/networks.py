@@ -80,18 +80,25 @@ def _check_gradients(net: Any, boards: Any) -> None:
 
 
 def check_data(data: Any, batches: int = 2, learner: Any = None) -> None:
-    """Check a ``LightningDataModule`` (object or config node): batches of ``(boards int8[B, 2, 25], probs6 float32[B, 6])``, or
-    ``JointBatch``es where its ``decisions`` is true; the same ones when built again, and a validation part.
+    """Check a ``LightningDataModule`` (object or config node): it says what it ``gives`` and how much it holds out
+    (``raccoon.data.contract.TrainingData``), gives batches of that kind, the same ones when built again, and has a validation part.
 
     ``learner``: the trainer whose games it plays, where it does; by default one of ``SelfPlay``'s with a tiny network.
     """
     from lightning.pytorch import LightningDataModule
 
+    from raccoon.data.contract import KINDS, PlaysGames
+
     built = isinstance(data, LightningDataModule)
     seen = []
     for _ in range(1 if built else 2):
-        module = data if built else build(data, "data")
-        expect(isinstance(module, LightningDataModule), f"{type(module).__name__} is not a LightningDataModule")
+        module: Any = data if built else build(data, "data")
+        found: object = module
+        expect(isinstance(found, LightningDataModule), f"{type(module).__name__} is not a LightningDataModule")
+        expect(hasattr(module, "gives") and module.gives in KINDS, f"data needs the attribute gives: one of {', '.join(KINDS)}")
+        expect(0 < getattr(module, "holdout", 0) <= 1, "data needs the attribute holdout: a share of the games, above 0")
+        plays = module.gives in ("games", "searched_games")
+        expect(not plays or isinstance(found, PlaysGames), f"data that gives {module.gives} needs play(epoch) and figures")
         learner = _give_learner(module, learner)
         module.prepare_data()
         module.setup("fit")
@@ -99,7 +106,7 @@ def check_data(data: Any, batches: int = 2, learner: Any = None) -> None:
             got = [batch for batch, _ in zip(loader, range(batches), strict=False)]
             expect(got, "a loader gives no batch")
             for batch in got:
-                _check_batch(batch, bool(getattr(module, "decisions", False)))
+                _check_batch(batch, module.gives in ("decisions", "searched_games"))
             seen.append(got)
         module.teardown("fit")
     if len(seen) == 4:
@@ -121,7 +128,7 @@ def _give_learner(module: Any, learner: Any) -> Any:
         mlp = {"_target_": "raccoon.model.backbones.mlp.MLP", "_partial_": True, "hidden": [8]}
         head = {"_target_": "raccoon.model.heads.outcomes6.Outcomes6", "_partial_": True}
         node = {"_target_": "raccoon.model.network.RaccoonNet", "backbone": mlp, "head": head, "policy": True}
-        learner = (AlphaZero if module.decisions else TemporalDifference)(build_net(node, Encoder()))
+        learner = (AlphaZero if module.gives == "searched_games" else TemporalDifference)(build_net(node, Encoder()))
     stand_in: Any = SimpleNamespace(lightning_module=learner, global_rank=0, world_size=1, max_epochs=1)
     module.trainer = stand_in
     return learner
@@ -138,7 +145,7 @@ def _check_batch(batch: Any, decisions: bool) -> None:
     validate(boards.numpy())
     expect(probs.dtype == torch.float32 and probs.shape == (len(boards), 6), "targets must be probs6 float32[B, 6]")
     expect(torch.allclose(probs.sum(1), torch.ones(len(boards)), atol=1e-3), "targets must sum to 1")
-    expect(isinstance(batch, JointBatch) == decisions, "batches must be JointBatch where decisions is true, and pairs elsewhere")
+    expect(isinstance(batch, JointBatch) == decisions, "batches must be JointBatch where decisions are given, and pairs elsewhere")
     if isinstance(batch, JointBatch):
         rows = batch.policy
         validate(rows.boards.numpy())

@@ -11,14 +11,24 @@ __all__ = ["check_callback", "check_logger", "check_trainer"]
 
 
 def check_trainer(trainer: Any, net: Any) -> None:
-    """Check a trainer given as a config node and built around ``net``: a LightningModule that says when it ends, what it
-    exports, how it steps, and whose hyper-parameters survive a weights-only load."""
+    """Check a trainer given as a config node and built around ``net``: a LightningModule that says which data it needs, when it ends,
+    what it exports (``raccoon.train.contract.TrainerModule``), how it steps, and whose hyper-parameters survive a weights-only load."""
     from lightning.pytorch import LightningModule
 
-    module = build(trainer, "trainer", LightningModule, net=net)
+    from raccoon.data.contract import KINDS, Labeller
+    from raccoon.locate import members
+    from raccoon.train.contract import TrainerModule
+
+    module: Any = build(trainer, "trainer", LightningModule, net=net)
     expect(isinstance(module, LightningModule), f"{type(module).__name__} is not a LightningModule")
-    for name in ("max_epochs", "max_minutes", "gradient_clip", "checkpoint_minutes", "best_net", "net"):
-        expect(hasattr(module, name), f"a trainer needs the attribute {name}")
+    for name in sorted(members(TrainerModule)):
+        expect(hasattr(module, name), f"a trainer needs the attribute {name}; see raccoon.train.contract.TrainerModule")
+    expect(module.needs in KINDS, f"needs={module.needs!r}: say one of {', '.join(KINDS)}")
+    learns_by_play = module.needs in ("games", "searched_games")
+    given: object = module
+    labels = isinstance(given, Labeller)
+    expect(labels or not learns_by_play, f"a trainer that needs {module.needs} needs label(episodes, engine)")
+    expect(learns_by_play or isinstance(module.epoch_figures(), dict), "epoch_figures must give a dict of tensors")
     expect(type(module).training_step is not LightningModule.training_step, "a trainer needs training_step")
     expect(type(module).configure_optimizers is not LightningModule.configure_optimizers, "a trainer needs configure_optimizers")
     checkpoint: dict[str, Any] = {}

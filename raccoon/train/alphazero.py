@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from raccoon import artifact
 from raccoon.checks import number
 from raccoon.contracts import Engine, RaccoonError
+from raccoon.data.contract import DATA_FOR, Kind
 from raccoon.data.episodes import Episodes
 from raccoon.model.network import RaccoonNet
 from raccoon.train.alphazero_targets import blended, results, tilted
@@ -36,7 +37,7 @@ class AlphaZero(SelfTaught, JointTrainer):
     key of a bad setting.
     """
 
-    data_options = "data=selfplay_mcts"
+    needs: Kind = "searched_games"
 
     def __init__(self, net: RaccoonNet, *, value_bootstrap_alpha: float = 0.2, **options: Unpack[JointOptions]) -> None:
         number("trainer.value_bootstrap_alpha", value_bootstrap_alpha, "a number from 0 to 1", most=1.0)
@@ -46,7 +47,7 @@ class AlphaZero(SelfTaught, JointTrainer):
     def label(self, episodes: Episodes, engine: Engine) -> NDArray[np.float64]:
         """``float64[N, 6]``: target of every row; ``engine`` holds ``best_net``. Raises RaccoonError where no tree chose the plays."""
         if episodes.values is None:
-            raise RaccoonError("trainer=alphazero: learns from games that a tree search played; choose " + self.data_options)
+            raise RaccoonError("trainer=alphazero: learns from games that a tree search played; choose " + DATA_FOR[self.needs])
         last, rolled, alpha = episodes.offsets[1:] - 1, episodes.rolled, self.value_bootstrap_alpha
         targets = results(outcomes(episodes.boards[last], engine), episodes.offsets)
         if alpha < 1.0:

@@ -17,7 +17,7 @@ from raccoon.checks import whole
 from raccoon.contracts import Figure, Player, RaccoonError
 from raccoon.eval.vr_arena import VRArena
 from raccoon.executor import Executor, ProcessExecutor
-from raccoon.model.network import RaccoonNet
+from raccoon.train.contract import network_of
 from raccoon.train.final import engine_node
 
 __all__ = ["ArenaPoints"]
@@ -67,9 +67,7 @@ class ArenaPoints(Callback):
         return epoch % self.every == 0 or epoch == trainer.max_epochs or trainer.should_stop or not math.isfinite(self._last[0])
 
     def _play(self, folder: Path, pl_module: pl.LightningModule) -> tuple[float, float]:
-        net = getattr(pl_module, "best_net", None)
-        if not isinstance(net, RaccoonNet):
-            raise RaccoonError(f"callbacks.vr: {type(pl_module).__name__} has no best_net to play with")
+        net = network_of(pl_module, "callbacks.vr")
         shutil.rmtree(folder, ignore_errors=True)  # of a run that was killed here: its games were another network's
         folder.mkdir(parents=True)
         artifact.save(folder / "net.pt", net, {})

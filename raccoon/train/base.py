@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import lightning.pytorch as pl
 import torch
@@ -11,9 +11,10 @@ from torch import Tensor
 
 from raccoon import artifact
 from raccoon.contracts import RaccoonError
+from raccoon.data.contract import Kind
 from raccoon.model.network import RaccoonNet
 from raccoon.train.ema import Ema
-from raccoon.train.losses import Losses, outcome_entropy, resolve_arm, sibling_mse, value_losses
+from raccoon.train.losses import Losses, outcome_entropy, resolve_objective, sibling_mse, value_losses
 from raccoon.train.means import RunningMeans
 from raccoon.train.options import check_options
 from raccoon.train.schedules import lr_factor
@@ -29,11 +30,11 @@ class ValueTrainer(pl.LightningModule):
 
     A trainer derives from it and says where the labels come from; its further options are ``**options: Unpack[ValueOptions]``.
 
-    ``arm``: ``scalar`` (MSE on equity / 3), ``outcomes6`` (cross-entropy), ``both`` (cross-entropy + ``equity_weight`` x MSE) or
+    ``objective``: ``equity`` (MSE on equity / 3), ``outcomes`` (cross-entropy), ``both`` (cross-entropy + ``equity_weight`` x MSE) or
     ``auto`` (by the head). Adam without weight decay; ``lr`` follows ``schedule`` per step after ``warmup_steps``.
     ``sibling_weight``: times the squared error of differences between plays of one turn (``raccoon.train.losses.sibling_mse``), which
     needs batches that say which rows belong together (``data.siblings=true``).
-    ``ema_decay``: averaged weights are validated and exported (null: the weights themselves). ``gradient_clip``: largest
+    ``ema_decay``: averaged weights are validated and exported (null: the weights themselves). ``gradient_clip_val``: largest
     gradient norm (null: none). The run ends after ``max_epochs``, or earlier after ``max_minutes``. ``checkpoint_minutes``:
     how often to save within an epoch as well (null: never). A policy head is left as it is: no target reaches it here.
 
@@ -41,11 +42,16 @@ class ValueTrainer(pl.LightningModule):
     entropy of the labels). Raises RaccoonError for bad settings, naming the key.
     """
 
+    needs: Kind = "positions"
+    monitor: str | None = None
+    monitor_without_pr: str | None = "val/mse"
+    renamed: ClassVar[Mapping[str, str]] = {"arm": "objective", "gradient_clip": "gradient_clip_val"}
+
     def __init__(
         self,
         net: RaccoonNet,
         *,
-        arm: str = "auto",
+        objective: str = "auto",
         lr: float = 1e-3,
         betas: Sequence[float] = (0.9, 0.999),
         schedule: str = "cosine",
@@ -53,20 +59,20 @@ class ValueTrainer(pl.LightningModule):
         equity_weight: float = 30.0,
         sibling_weight: float = 0.0,
         ema_decay: float | None = 0.999,
-        gradient_clip: float | None = 1.0,
+        gradient_clip_val: float | None = 1.0,
         max_epochs: int = 10,
         max_minutes: float | None = None,
         checkpoint_minutes: float | None = 5.0,
     ) -> None:
         check_options(locals())
         super().__init__()
-        self.arm = resolve_arm(arm, net.has_probs)
+        self.objective = resolve_objective(objective, net.has_probs)
         # steps of a small ResNet on a CPU are 1.6 times faster in this memory layout
         self.net = net.to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue]
         if net.policy is not None:
             net.policy.requires_grad_(False)
         self.lr, self.betas, self.schedule, self.warmup_steps = lr, (betas[0], betas[1]), schedule, warmup_steps
-        self.equity_weight, self.sibling_weight, self.gradient_clip = equity_weight, sibling_weight, gradient_clip
+        self.equity_weight, self.sibling_weight, self.gradient_clip_val = equity_weight, sibling_weight, gradient_clip_val
         self.max_epochs, self.max_minutes, self.checkpoint_minutes = max_epochs, max_minutes, checkpoint_minutes
         self.meta: dict[str, Any] = {}
         self._ema = None if ema_decay is None else Ema(net, ema_decay)
@@ -118,7 +124,7 @@ class ValueTrainer(pl.LightningModule):
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:
         """Loss of one batch."""
         boards, probs6, *siblings = batch
-        losses = value_losses(self.net, prepared(self.net, boards), probs6, self.arm, self.equity_weight)
+        losses = value_losses(self.net, prepared(self.net, boards), probs6, self.objective, self.equity_weight)
         total = losses.total
         if self.sibling_weight:
             if not siblings:
@@ -134,7 +140,9 @@ class ValueTrainer(pl.LightningModule):
         self.means.add({"train/loss": loss})
         if self.trainer.is_last_batch or (self.global_step + 1) % self._log_steps == 0:
             if not torch.isfinite(loss):
-                raise RaccoonError(f"the loss is {loss.item()} at step {self.global_step}: lower trainer.lr (or set trainer.gradient_clip)")
+                raise RaccoonError(
+                    f"the loss is {loss.item()} at step {self.global_step}: lower trainer.lr (or set trainer.gradient_clip_val)"
+                )
             self.log("train/loss_step", loss.detach(), on_step=True, on_epoch=False, batch_size=rows)
         return loss
 
@@ -157,7 +165,7 @@ class ValueTrainer(pl.LightningModule):
         """Add one batch of held-out positions to the sums."""
         boards, probs6 = batch
         net = self.best_net
-        self._judge(value_losses(net, prepared(net, boards), probs6, self.arm, self.equity_weight), probs6)
+        self._judge(value_losses(net, prepared(net, boards), probs6, self.objective, self.equity_weight), probs6)
 
     def _judge(self, losses: Losses, probs6: Tensor) -> None:
         """Add the value head's errors on one batch to the sums."""

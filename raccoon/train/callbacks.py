@@ -9,7 +9,7 @@ import lightning.pytorch as pl
 from lightning.pytorch.callbacks import Callback
 
 from raccoon.contracts import Engine, RaccoonError
-from raccoon.model.network import RaccoonNet
+from raccoon.train.contract import network_of
 
 if TYPE_CHECKING:
     from raccoon.eval.benchmark import CheckerDecisions
@@ -78,7 +78,5 @@ def _engine(pl_module: pl.LightningModule) -> Engine:
     """The network under training as an engine, which copies its weights."""
     from raccoon.engine.net import NetEngine
 
-    net = getattr(pl_module, "best_net", None)
-    if not isinstance(net, RaccoonNet):
-        raise RaccoonError(f"callbacks.pr: {type(pl_module).__name__} has no best_net to score")
+    net = network_of(pl_module, "callbacks.pr")
     return NetEngine(net, device=str(net.device), name="training")

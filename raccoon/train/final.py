@@ -85,7 +85,7 @@ def export_and_measure(
         return run.dir / "report.json"
     path = export(run.dir)
     summary = Report("train", _describe(cfg), None, int(cfg["seed"]), sum(row["seconds"] for row in rows))
-    summary.figures |= _exported(rows, (run.dir / BEST).exists(), getattr(module, "monitor", None))
+    summary.figures |= _exported(rows, (run.dir / BEST).exists(), module.monitor)
     summary.tables["epochs"] = [dict(row) for row in rows]
     summary.files.append(path.name)
     for name, evaluator in evaluators.items():

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from raccoon.checks import number, quoted
 from raccoon.contracts import RaccoonError
+from raccoon.data.contract import Kind
 from raccoon.data.policy_rows import JointBatch, PolicyBatch
 from raccoon.model.network import RaccoonNet
 from raccoon.train.base import ValueTrainer, prepared
@@ -36,7 +37,7 @@ class JointTrainer(ValueTrainer):
     the decisions with several actions whose likeliest is the target's). Raises RaccoonError naming the key of a bad setting.
     """
 
-    decisions = True
+    needs: Kind = "decisions"
     trained = "both"
 
     def __init__(
@@ -99,7 +100,7 @@ class JointTrainer(ValueTrainer):
         terms: list[Tensor] = []
         raw, logits = self._outputs(self.net, batch if self.value_weight > 0 else None, policy if self.policy_weight > 0 else None)
         if raw is not None:
-            terms.append(self.value_weight * raw_losses(self.net, raw, batch.probs6, self.arm, self.equity_weight).total)
+            terms.append(self.value_weight * raw_losses(self.net, raw, batch.probs6, self.objective, self.equity_weight).total)
         if logits is not None:
             loss = policy_cross_entropy(logits, policy.legal, policy.ids, policy.shares)
             self.means.add({"train/policy_loss": loss})
@@ -118,7 +119,7 @@ class JointTrainer(ValueTrainer):
         policy, net = batch.policy, self.best_net
         raw, logits = self._outputs(net, batch, policy)
         if raw is not None:
-            self._judge(raw_losses(net, raw, batch.probs6, self.arm, self.equity_weight), batch.probs6)
+            self._judge(raw_losses(net, raw, batch.probs6, self.objective, self.equity_weight), batch.probs6)
         if logits is not None:
             n = len(policy.boards)
             entropy = policy_entropy(policy.shares) * n
@@ -137,7 +138,7 @@ class JointTrainer(ValueTrainer):
             return
         above = (sums["cross_entropy"] - sums["entropy"]) / sums["n"]
         if not math.isfinite(above):
-            raise RaccoonError(f"val/policy_ce is {above}: lower trainer.lr (or set trainer.gradient_clip)")
+            raise RaccoonError(f"val/policy_ce is {above}: lower trainer.lr (or set trainer.gradient_clip_val)")
         self.log_dict({"val/policy_ce": above, "val/policy_top1": sums["hits"] / max(sums["choices"], 1)}, rank_zero_only=False)
 
     @staticmethod

@@ -12,18 +12,19 @@ from raccoon.model.network import RaccoonNet
 from raccoon.train.targets import equity_value
 
 __all__ = [
-    "ARMS",
+    "OBJECTIVES",
     "Losses",
     "outcome_cross_entropy",
     "outcome_entropy",
     "raw_losses",
-    "resolve_arm",
+    "resolve_objective",
     "sibling_mse",
     "value_losses",
     "value_mse",
 ]
 
-ARMS = ("auto", "scalar", "outcomes6", "both")
+OBJECTIVES = ("auto", "equity", "outcomes", "both")
+_FORMER = {"scalar": "equity", "outcomes6": "outcomes"}  # in configs of earlier versions
 
 
 @dataclass(frozen=True)
@@ -66,30 +67,33 @@ def outcome_entropy(target: Tensor) -> Tensor:
     return -torch.special.xlogy(target, target).sum(dim=1).mean()
 
 
-def resolve_arm(arm: str, has_probs: bool) -> str:
-    """The arm that is trained: ``auto`` is ``both`` for a head that knows the outcomes, else ``scalar``.
+def resolve_objective(objective: str, has_probs: bool) -> str:
+    """What is minimised, ``equity``, ``outcomes`` or ``both``: ``auto`` is ``both`` for a head that knows the outcomes, else ``equity``.
 
-    Raises RaccoonError for an unknown arm and for one that the head cannot train.
+    The names of earlier versions, ``scalar`` and ``outcomes6``, are understood. Raises RaccoonError for an unknown objective and for one
+    that the head cannot train.
     """
-    if arm not in ARMS:
-        raise RaccoonError(f"trainer.arm={arm}: give one of {', '.join(ARMS)}")
-    if arm == "auto":
-        return "both" if has_probs else "scalar"
-    if arm != "scalar" and not has_probs:
-        raise RaccoonError(f"trainer.arm={arm} needs outcomes but model/head is scalar: choose model/head=outcomes6 or trainer.arm=scalar")
-    return arm
+    objective = _FORMER.get(objective, objective)
+    if objective not in OBJECTIVES:
+        raise RaccoonError(f"trainer.objective={objective}: give one of {', '.join(OBJECTIVES)}")
+    if objective == "auto":
+        return "both" if has_probs else "equity"
+    if objective != "equity" and not has_probs:
+        advice = "choose model/head=outcomes6 or trainer.objective=equity"
+        raise RaccoonError(f"trainer.objective={objective} needs outcomes but model/head is scalar: {advice}")
+    return objective
 
 
-def value_losses(net: RaccoonNet, x: Tensor, target_probs6: Tensor, arm: str, equity_weight: float) -> Losses:
+def value_losses(net: RaccoonNet, x: Tensor, target_probs6: Tensor, objective: str, equity_weight: float) -> Losses:
     """Losses of ``net`` on its prepared input ``x`` against outcome distributions ``target_probs6 float[N, 6]``.
 
-    ``scalar``: MSE on equity / 3 through ``value_equity``, whatever the head; ``outcomes6``: cross-entropy;
+    ``equity``: MSE on equity / 3 through ``value_equity``, whatever the head; ``outcomes``: cross-entropy;
     ``both``: cross-entropy + ``equity_weight`` times that MSE. One forward pass in every case.
     """
-    return raw_losses(net, net.value_raw(x), target_probs6, arm, equity_weight)
+    return raw_losses(net, net.value_raw(x), target_probs6, objective, equity_weight)
 
 
-def raw_losses(net: RaccoonNet, raw: Tensor, target_probs6: Tensor, arm: str, equity_weight: float) -> Losses:
+def raw_losses(net: RaccoonNet, raw: Tensor, target_probs6: Tensor, objective: str, equity_weight: float) -> Losses:
     """``value_losses`` of raw numbers ``[N, width]`` that the value head of ``net`` has given already."""
     target, raw = target_probs6.float(), raw.float()
     value = net.head.equity(raw)
@@ -97,7 +101,7 @@ def raw_losses(net: RaccoonNet, raw: Tensor, target_probs6: Tensor, arm: str, eq
     if not net.has_probs:
         return Losses(mse, mse, None, value)
     cross_entropy = outcome_cross_entropy(net.head.log_probs6(raw), target)
-    if arm == "scalar":
+    if objective == "equity":
         return Losses(mse, mse, cross_entropy, value)
-    total = cross_entropy if arm == "outcomes6" else cross_entropy + equity_weight * mse
+    total = cross_entropy if objective == "outcomes" else cross_entropy + equity_weight * mse
     return Losses(total, mse, cross_entropy, value)

@@ -16,7 +16,7 @@ __all__ = ["JointOptions", "ValueOptions", "check_options"]
 class ValueOptions(TypedDict, total=False):
     """The options of ``raccoon.train.base.ValueTrainer``, which explains them and has their defaults."""
 
-    arm: str
+    objective: str
     lr: float
     betas: Sequence[float]
     schedule: str
@@ -24,7 +24,7 @@ class ValueOptions(TypedDict, total=False):
     equity_weight: float
     sibling_weight: float
     ema_decay: float | None
-    gradient_clip: float | None
+    gradient_clip_val: float | None
     max_epochs: int
     max_minutes: float | None
     checkpoint_minutes: float | None
@@ -50,7 +50,7 @@ _RULES: dict[str, _Rule] = {
     "warmup_steps": (lambda value: isinstance(value, int) and value >= 0, "an integer of 0 or more"),
     "equity_weight": (lambda value: 0 <= value < math.inf, "a number of 0 or more"),
     "sibling_weight": (lambda value: 0 <= value < math.inf, "a number of 0 or more"),
-    "gradient_clip": _POSITIVE_OR_NULL,
+    "gradient_clip_val": _POSITIVE_OR_NULL,
     "max_epochs": (lambda value: isinstance(value, int) and value >= 1, "an integer of 1 or more"),
     "max_minutes": _MINUTES,
     "checkpoint_minutes": _MINUTES,

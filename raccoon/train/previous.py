@@ -12,8 +12,9 @@ from lightning.pytorch.callbacks import Callback
 
 from raccoon import artifact
 from raccoon.checks import whole
-from raccoon.contracts import Figure, RaccoonError
+from raccoon.contracts import Figure
 from raccoon.model.network import RaccoonNet
+from raccoon.train.contract import network_of
 
 __all__ = ["PreviousNet"]
 
@@ -38,14 +39,14 @@ class PreviousNet(Callback):
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Keep the starting network, of a run that begins."""
         if not self._net:
-            self._net = artifact.dumps(_net(pl_module))
+            self._net = artifact.dumps(network_of(pl_module, "callbacks.previous"))
 
     def on_validation_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Play and log."""
         if trainer.sanity_checking:
             return
         if (trainer.current_epoch + 1) % self.every == 0:
-            now = _net(pl_module)
+            now = network_of(pl_module, "callbacks.previous")
             figure = self._measured(now) if trainer.is_global_zero else Figure(0.0, 0.0, 0.0)
             half = math.nan if figure.hi is None else figure.hi - figure.value
             self._figures = trainer.strategy.broadcast((figure.value, half))
@@ -78,10 +79,3 @@ class PreviousNet(Callback):
         """Restore what ``state_dict`` gave."""
         self._net = state_dict["net"].cpu().numpy().tobytes()
         self._figures = (float(state_dict["figures"][0]), float(state_dict["figures"][1]))
-
-
-def _net(pl_module: pl.LightningModule) -> RaccoonNet:
-    net = getattr(pl_module, "best_net", None)
-    if not isinstance(net, RaccoonNet):
-        raise RaccoonError(f"callbacks.previous: {type(pl_module).__name__} has no best_net to play")
-    return net

@@ -27,6 +27,7 @@ from raccoon.rng import torch_seed
 from raccoon.runs import Run
 from raccoon.train import final
 from raccoon.train.checkpoints import TIMED, AtomicCheckpointIO, checkpoint_callbacks, peek, resume_path
+from raccoon.train.contract import TrainerModule, check_pair, declare
 from raccoon.train.history import EpochFigures, History
 from raccoon.train.keep import KeepsWork
 from raccoon.train.loggers import build_loggers, closing_loggers, run_ids
@@ -49,15 +50,16 @@ def train(cfg: Mapping[str, Any], run: Run) -> Path:
     net = _network(cfg, encoder)
     module = build(cfg["trainer"], "trainer", pl.LightningModule, net=net)
     data = build(cfg["data"], "data", pl.LightningDataModule)
-    _check_pair(module, data)
+    trains = declare(module)
+    check_pair(trains, data)
     evaluators = final.build_evaluators(cfg)
-    module.meta = _meta(cfg)
+    trains.meta = _meta(cfg)
     parameters = sum(parameter.numel() for parameter in net.parameters())
-    log.info("%s parameters, %s, arm %s", f"{parameters:,}", encoder.describe(), getattr(module, "arm", "-"))
+    log.info("%s parameters, %s, %s from %s", f"{parameters:,}", encoder.describe(), type(module).__name__, trains.needs.replace("_", " "))
     history = History(run.dir)
     with closing_loggers():
         with quiet_trainer():
-            trainer = _trainer(cfg, run, module, history)
+            trainer = _trainer(cfg, run, trains, history)
             path = _continue_from(run)
             if path is not None:
                 log.info("continuing from %s", path)
@@ -67,24 +69,6 @@ def train(cfg: Mapping[str, Any], run: Run) -> Path:
         if trainer.is_global_zero:
             log_report(trainer.loggers, run.dir)
     return report
-
-
-def _check_pair(module: Any, data: Any) -> None:
-    """Refuse data that the trainer cannot learn from, before any of it is made."""
-    if getattr(data, "holdout", None) == 0:
-        raise RaccoonError("data.holdout=0: the best epoch is chosen on held-out games; give a share above 0")
-    plays, labels = hasattr(data, "play"), hasattr(module, "label")
-    if plays and not labels:
-        raise RaccoonError(f"data: plays games for a trainer to label, and {type(module).__name__} labels none; choose {data.trainers}")
-    if labels and not plays:
-        raise RaccoonError(f"trainer: {type(module).__name__} learns from its own games; choose {module.data_options}")
-    wanted, given = getattr(module, "decisions", False), getattr(data, "decisions", None)
-    if wanted and given is False:
-        advice = getattr(module, "data_options", "data=policy or data=policy_stored")
-        raise RaccoonError(f"data: holds no decisions, and {type(module).__name__} learns from them; choose {advice}")
-    if given and not wanted:
-        advice = getattr(data, "trainers", "trainer=policy")
-        raise RaccoonError(f"data: holds decisions, which {type(module).__name__} does not learn from; choose {advice} or another data")
 
 
 def _network(cfg: Mapping[str, Any], encoder: Encoder) -> RaccoonNet:
@@ -106,15 +90,14 @@ def _network(cfg: Mapping[str, Any], encoder: Encoder) -> RaccoonNet:
     return net
 
 
-def _trainer(cfg: Mapping[str, Any], run: Run, module: Any, history: History) -> pl.Trainer:
+def _trainer(cfg: Mapping[str, Any], run: Run, module: TrainerModule, history: History) -> pl.Trainer:
     loggers = _loggers(cfg.get("logger") or {}, run)
     callbacks = {name: build(node, f"callbacks.{name}", Callback) for name, node in (cfg.get("callbacks") or {}).items() if node}
     for name, callback in callbacks.items():
         if isinstance(callback, EarlyStopping) and callback.monitor == "val/pr" and "pr" not in callbacks:
             advice = f"leave callbacks.pr in, or give callbacks.{name}.monitor=val/mse"
             raise RaccoonError(f"callbacks.{name}.monitor=val/pr: is logged by callbacks.pr, which is not there; {advice}")
-    without_pr = getattr(module, "monitor_without_pr", "val/mse")
-    monitor = getattr(module, "monitor", None) or ("val/pr" if "pr" in callbacks else without_pr)
+    monitor = module.monitor or ("val/pr" if "pr" in callbacks else module.monitor_without_pr)
     saving = checkpoint_callbacks(run.dir, monitor, module.checkpoint_minutes)
     extra: list[Callback] = [history, KeepsWork(run.dir / TIMED), Tracking(run.dir, cfg, history), *saving]
     if module.max_minutes is not None:
@@ -129,7 +112,7 @@ def _trainer(cfg: Mapping[str, Any], run: Run, module: Any, history: History) ->
         return pl.Trainer(
             **flags,
             max_epochs=module.max_epochs,
-            gradient_clip_val=module.gradient_clip,
+            gradient_clip_val=module.gradient_clip_val,
             callbacks=[EpochFigures(), *callbacks.values(), *extra, _RunIds()],
             logger=loggers or False,
             plugins=[AtomicCheckpointIO()],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from raccoon.data.contract import Kind, PlaysGames
 from raccoon.train.base import ValueTrainer
 
 __all__ = ["SelfTaught"]
@@ -15,9 +16,10 @@ class SelfTaught(ValueTrainer):
     for held-out errors are against targets of the same run."""
 
     monitor_without_pr: str | None = None
-    data_options = "data=selfplay"
+    needs: Kind = "games"
 
     def epoch_figures(self) -> dict[str, Tensor]:
         """What the batches of the epoch were like so far, and its games."""
-        figures = getattr(getattr(self.trainer, "datamodule", None), "figures", {})
+        data: object = self.trainer.datamodule  # pyright: ignore[reportAttributeAccessIssue]
+        figures = data.figures if isinstance(data, PlaysGames) else {}
         return super().epoch_figures() | {name: torch.tensor(value, device=self.device) for name, value in figures.items()}

@@ -25,6 +25,7 @@ from raccoon.executor import ProcessExecutor
 from raccoon.rng import hash64
 from raccoon.search import child_values
 from raccoon.search.policy_targets import HalfTargets, half_targets, soft_shares
+from raccoon.testing import check_data
 
 GNUBG = {"_target_": "raccoon.engine.gnubg.GnubgEngine", "ply": 0}
 PLAYER = {"_target_": "raccoon.play.player.EnginePlayer", "engine": GNUBG}
@@ -117,6 +118,12 @@ def test_labels_belong_to_the_first_halves(small: PositionStore, decided: Positi
     second = batch.policy.mid
     assert 0.05 < second.float().mean() < 0.17  # a sixth of the rolls are doubles, most of which go on
     assert (batch.policy.legal[second].sum(dim=1) > 1).all()
+
+
+def test_sets_of_decisions_pass_the_check_of_data(decided: PositionStore) -> None:
+    data = PositionData(folders=[str(decided.folder)], batch_size=32, holdout=0.3)
+    assert data.gives == "decisions"
+    check_data(data)
 
 
 def test_the_second_half_that_is_asked_for_is_drawn_by_the_share_of_the_first() -> None:

@@ -119,7 +119,7 @@ def test_data_and_trainer_must_suit_each_other(make_alphazero, make_config, open
         train({**playing, "data": static}, open_at(tmp_path / "a", playing))
     other = {**make_config(), "data": playing["data"]}
     other["trainer"] = {"_target_": "raccoon.train.td.TemporalDifference", "max_epochs": 1}
-    with pytest.raises(RaccoonError, match="decisions"):
+    with pytest.raises(RaccoonError, match=r"gives searched games, and TemporalDifference learns from games; choose data=selfplay,"):
         train(other, open_at(tmp_path / "b", other))
 
 

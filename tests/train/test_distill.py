@@ -24,7 +24,7 @@ from raccoon.train.distill import Distillation
         ("warmup_steps", -1),
         ("equity_weight", -1.0),
         ("ema_decay", 1.0),
-        ("gradient_clip", 0.0),
+        ("gradient_clip_val", 0.0),
         ("max_epochs", 0),
         ("max_epochs", 2.5),
         ("max_epochs", None),
@@ -32,7 +32,7 @@ from raccoon.train.distill import Distillation
         ("max_minutes", 1e300),
         ("checkpoint_minutes", 1e300),
         ("checkpoint_minutes", -1),
-        ("arm", "six"),
+        ("objective", "six"),
     ],
 )
 def test_bad_settings_are_named(make_net, key, value):
@@ -40,9 +40,9 @@ def test_bad_settings_are_named(make_net, key, value):
         Distillation(make_net(), **{key: value})
 
 
-def test_an_arm_that_the_head_cannot_train_names_both_keys(make_net):
-    with pytest.raises(RaccoonError, match=r"trainer\.arm=both.*model/head=outcomes6"):
-        Distillation(make_net("scalar"), arm="both")
+def test_an_objective_that_the_head_cannot_train_names_both_keys(make_net):
+    with pytest.raises(RaccoonError, match=r"trainer\.objective=both.*model/head=outcomes6"):
+        Distillation(make_net("scalar"), objective="both")
 
 
 def test_the_policy_head_is_left_alone(make_net):

@@ -12,7 +12,7 @@ import scipy.stats
 import torch
 
 from raccoon.contracts import RaccoonError
-from raccoon.train.losses import outcome_cross_entropy, outcome_entropy, resolve_arm, value_losses, value_mse
+from raccoon.train.losses import outcome_cross_entropy, outcome_entropy, resolve_objective, value_losses, value_mse
 from raccoon.train.targets import equity_value
 
 
@@ -49,24 +49,24 @@ def test_mse():
     assert value_mse(torch.tensor([0.5, -0.5]), torch.tensor([0.0, 0.5])).item() == pytest.approx(0.625)
 
 
-@pytest.mark.parametrize("arm", ["scalar", "outcomes6", "both"])
-def test_arms_of_an_outcome_head(make_net, positions, arm):
+@pytest.mark.parametrize("objective", ["equity", "outcomes", "both"])
+def test_objectives_of_an_outcome_head(make_net, positions, objective):
     net = make_net("outcomes6").eval()
     boards, probs6 = positions
     x = net.prepare(boards.numpy())
     with torch.no_grad():
-        losses = value_losses(net, x, probs6, arm, equity_weight=2.5)
+        losses = value_losses(net, x, probs6, objective, equity_weight=2.5)
         mse = value_mse(net.value_equity(x), equity_value(probs6)).item()
         ce = outcome_cross_entropy(net.value_log_probs6(x), probs6).item()
     assert losses.mse.item() == pytest.approx(mse, rel=1e-6)
-    assert losses.total.item() == pytest.approx({"scalar": mse, "outcomes6": ce, "both": ce + 2.5 * mse}[arm], rel=1e-6)
+    assert losses.total.item() == pytest.approx({"equity": mse, "outcomes": ce, "both": ce + 2.5 * mse}[objective], rel=1e-6)
 
 
 def test_a_scalar_head_regresses_equity(make_net, positions):
     net = make_net("scalar").eval()
     boards, probs6 = positions
     with torch.no_grad():
-        losses = value_losses(net, net.prepare(boards.numpy()), probs6, "scalar", 1.0)
+        losses = value_losses(net, net.prepare(boards.numpy()), probs6, "equity", 1.0)
     assert losses.cross_entropy is None
     assert losses.total.item() == pytest.approx(losses.mse.item())
     assert losses.value.shape == (len(boards),)
@@ -90,21 +90,21 @@ def test_gradient_agrees_with_finite_differences(make_net, positions):
         assert weight.grad[index].item() == pytest.approx((ends[0] - ends[1]) / (2 * step), abs=2e-4)
 
 
-def test_arms_follow_the_head():
-    assert resolve_arm("auto", has_probs=True) == "both"
-    assert resolve_arm("auto", has_probs=False) == "scalar"
-    assert resolve_arm("scalar", has_probs=True) == "scalar"
+def test_the_objective_follows_the_head():
+    assert resolve_objective("auto", has_probs=True) == "both"
+    assert resolve_objective("auto", has_probs=False) == "equity"
+    assert resolve_objective("equity", has_probs=True) == "equity"
 
 
-@pytest.mark.parametrize("arm", ["outcomes6", "both"])
-def test_a_scalar_head_refuses_outcome_arms(arm):
-    with pytest.raises(RaccoonError, match=rf"trainer\.arm={arm}.*model/head"):
-        resolve_arm(arm, has_probs=False)
+@pytest.mark.parametrize("objective", ["outcomes", "both"])
+def test_a_scalar_head_refuses_outcome_objectives(objective):
+    with pytest.raises(RaccoonError, match=rf"trainer\.objective={objective}.*model/head"):
+        resolve_objective(objective, has_probs=False)
 
 
-def test_an_unknown_arm_is_named():
-    with pytest.raises(RaccoonError, match=r"trainer\.arm=sixes.*outcomes6"):
-        resolve_arm("sixes", has_probs=True)
+def test_an_unknown_objective_is_named():
+    with pytest.raises(RaccoonError, match=r"trainer\.objective=sixes.*outcomes"):
+        resolve_objective("sixes", has_probs=True)
 
 
 def test_labels_that_are_certain_give_finite_losses(make_net, positions):

@@ -10,6 +10,7 @@ import lightning.pytorch as pl
 import pytest
 
 from raccoon.build import build
+from raccoon.cli.app import compose
 from raccoon.contracts import RaccoonError
 from raccoon.train.alphazero import AlphaZero
 from raccoon.train.base import ValueTrainer
@@ -58,3 +59,18 @@ def test_no_trainer_is_a_kind_of_another() -> None:
     for trainer in TRAINERS:
         assert issubclass(trainer, ValueTrainer)
         assert not [other for other in TRAINERS if other is not trainer and issubclass(trainer, other)]
+
+
+@pytest.mark.parametrize(("former", "objective"), [("scalar", "equity"), ("outcomes6", "outcomes"), ("both", "both")])
+def test_configs_of_earlier_versions_mean_what_they_meant(former, objective, make_net) -> None:
+    module = build(node(Distillation, objective="auto", arm=former, gradient_clip=0.5), "trainer", pl.LightningModule, net=make_net())
+    assert (module.objective, module.gradient_clip_val) == (objective, 0.5)
+    assert Distillation(make_net(), objective=former).objective == objective
+
+
+def test_former_keys_are_understood_on_the_command_line(make_net) -> None:
+    node = compose("train", ["trainer.arm=scalar", "trainer.gradient_clip=null"]).trainer
+    module = build(node, "trainer", pl.LightningModule, net=make_net())
+    assert (module.objective, module.gradient_clip_val) == ("equity", None)
+    with pytest.raises(RaccoonError, match=r"trainer\.objective=six: give one of"):
+        build(compose("train", ["trainer.arm=six"]).trainer, "trainer", net=make_net())

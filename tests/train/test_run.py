@@ -73,9 +73,9 @@ def test_net_and_checkpoints_load_as_the_averaged_network(make_config, tmp_path)
     assert any(not torch.equal(raw[f"net.{key}"], value) for key, value in average.items())
 
 
-@pytest.mark.parametrize(("head", "arm"), [("scalar", "auto"), ("outcomes6", "scalar"), ("outcomes6", "outcomes6")])
-def test_other_arms_train(make_config, tmp_path, head, arm):
-    config = make_config(head, arm=arm, max_epochs=1, ema_decay=None)
+@pytest.mark.parametrize(("head", "objective"), [("scalar", "auto"), ("outcomes6", "equity"), ("outcomes6", "outcomes")])
+def test_other_objectives_train(make_config, tmp_path, head, objective):
+    config = make_config(head, objective=objective, max_epochs=1, ema_decay=None)
     report = train(config, open_at(tmp_path / "run", config))
     assert json.loads(report.read_text())["figures"]["val/r2"]["value"] > -5
     assert "ema" not in peek(tmp_path / "run" / "last.ckpt")
@@ -152,7 +152,7 @@ def test_a_bad_setting_of_the_runtime_is_named(make_config, tmp_path):
 
 
 def test_a_loss_that_is_no_number_stops_the_run(make_config, tmp_path):
-    config = make_config(lr=1e30, gradient_clip=None)
+    config = make_config(lr=1e30, gradient_clip_val=None)
     with pytest.raises(RaccoonError, match=r"loss is .* lower trainer\.lr"):
         train(config, open_at(tmp_path / "run", config))
 
