@@ -76,10 +76,15 @@ def _with_present_names(value: Any) -> Any:
         return value
     if "_target_" not in value:
         return {key: _with_present_names(one) for key, one in value.items()}
-    renamed: Mapping[str, str] = getattr(locate(value["_target_"]), "renamed", {})
-    former = {renamed[key]: one for key, one in value.items() if key in renamed}
-    present = {key: one for key, one in value.items() if key not in renamed} | former
+    present = _renamed(value, locate(value["_target_"]))
     return present if value.get("_recursive_") is False else {key: _with_present_names(one) for key, one in present.items()}
+
+
+def _renamed(node: Mapping[str, Any], found: Callable[..., Any]) -> dict[str, Any]:
+    """``node`` of the target ``found`` with the present names of its arguments."""
+    renamed: Mapping[str, str] = getattr(found, "renamed", {})
+    former = {renamed[key]: one for key, one in node.items() if key in renamed}
+    return {key: one for key, one in node.items() if key not in renamed} | former
 
 
 def _made(value: Any, extra: Mapping[str, Any], live: bool = True) -> Any:
@@ -210,7 +215,7 @@ def check_flags(flags: Mapping[str, Any], at: str, target: str) -> None:
     """Refuse ``flags`` that the class or function ``target``, of any package, does not take, as far as its source tells."""
     found = declared(target)
     if found is not None:
-        _check_given(at, {**flags, "_target_": target}, {}, found, lambda node, hint: True)
+        _check_given(at, _renamed({**flags, "_target_": target}, found), {}, found, lambda node, hint: True)
 
 
 def _fit(node: Mapping[str, Any], hint: Any) -> bool:

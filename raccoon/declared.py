@@ -105,7 +105,15 @@ def _class(module: str, node: ast.ClassDef) -> type | None:
     bases = tuple(base for base in above if base is not None)
     if len(bases) < len(above) or not (own or bases):
         return None
-    return type(node.name, bases, {"__init__": _function(module, own.args, bound=False)} if own else {})
+    members = {"__init__": _function(module, own.args, bound=False)} if own else {}
+    return type(node.name, bases, members | _former_names(node))
+
+
+def _former_names(node: ast.ClassDef) -> dict[str, Any]:
+    """The class attribute ``renamed`` (see ``raccoon.build``) where the class has one that is a literal."""
+    fields = [one for one in node.body if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name) and one.value]
+    found = [one.value for one in fields if isinstance(one.target, ast.Name) and one.target.id == "renamed"]
+    return {"renamed": ast.literal_eval(found[0])} if found and isinstance(found[0], ast.Dict) else {}
 
 
 def _kept(module: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import lightning.pytorch as pl
 import pytest
 
-from raccoon.build import build
+from raccoon.build import build, check_declared, plain
 from raccoon.cli.app import compose
 from raccoon.contracts import RaccoonError
 from raccoon.train.alphazero import AlphaZero
@@ -70,6 +70,7 @@ def test_configs_of_earlier_versions_mean_what_they_meant(former, objective, mak
 
 def test_former_keys_are_understood_on_the_command_line(make_net) -> None:
     node = compose("train", ["trainer.arm=scalar", "trainer.gradient_clip=null"]).trainer
+    check_declared(plain(node), "trainer")  # before anything is imported
     module = build(node, "trainer", pl.LightningModule, net=make_net())
     assert (module.objective, module.gradient_clip_val) == ("equity", None)
     with pytest.raises(RaccoonError, match=r"trainer\.objective=six: give one of"):
