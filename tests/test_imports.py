@@ -20,6 +20,7 @@ LAYERS = [
     ["engine"],
     ["search", "cube"],
     ["play"],
+    ["matches"],
     ["data", "train", "eval"],
     ["dashboard"],
     ["cli"],

@@ -1,0 +1,47 @@
+"""Lists of positions: XGIDs, GNUBG IDs (``PositionID:MatchID``) and Position IDs one a line, and eXtreme Gammon's text exports."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from raccoon.contracts import RaccoonError
+from raccoon.matches.record import Fault
+from raccoon.matches.text import read_text
+from raccoon.search.questions import Question, read_question
+
+__all__ = ["PositionList", "read_positions"]
+
+_EXPORT = re.compile(r"^(?:X:.+ O:|eXtreme Gammon Version|Analyzed in |Score is X:)", re.MULTILINE)
+
+
+@dataclass(frozen=True, eq=False)
+class PositionList:
+    """The positions of a file in their order, ``line`` in each; ``faults``: the lines that hold none."""
+
+    positions: tuple[Question, ...]
+    faults: tuple[Fault, ...] = ()
+
+
+def read_positions(path: str | Path, strict: bool = True) -> PositionList:
+    """The positions in ``path``: a line ``ID [DICE[: MOVE]] [# comment]``, or the lines ``XGID=..`` of an XG export.
+
+    ``strict``: the first line that cannot be read raises RaccoonError; else such lines are in ``faults``.
+    """
+    text = read_text(path)
+    export = _EXPORT.search(text) is not None
+    found: list[Question] = []
+    faults: list[Fault] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.split("#")[0].split(maxsplit=1)
+        if not words or (export and not words[0].startswith("XGID=")):
+            continue
+        dice, _, move = words[1].partition(":") if len(words) > 1 else ("", "", "")
+        try:
+            found.append(read_question(words[0], dice.strip() or None, move.strip() or None, number))
+        except RaccoonError as error:
+            faults.append(Fault(str(path), number, str(error)))
+    if strict and faults:
+        raise RaccoonError(f"{faults[0]}; strict=false leaves such lines out")
+    return PositionList(tuple(found), tuple(faults))
