@@ -18,6 +18,10 @@ from raccoon.train.targets import VALUE_TO_POINTS, equity_value
 class Huber(pl.LightningModule):
     """Regresses the value, whatever the head, with a Huber loss that turns linear at ``delta`` (value scale)."""
 
+    needs = "positions"
+    monitor = None
+    monitor_without_pr = "val/mse"
+
     def __init__(
         self,
         net: RaccoonNet,
@@ -27,7 +31,7 @@ class Huber(pl.LightningModule):
         max_epochs: int = 10,
         max_minutes: float | None = None,
         checkpoint_minutes: float | None = 5.0,
-        gradient_clip: float | None = 1.0,
+        gradient_clip_val: float | None = 1.0,
     ) -> None:
         super().__init__()
         if delta <= 0:
@@ -35,13 +39,16 @@ class Huber(pl.LightningModule):
         self.net = net
         if net.policy is not None:
             net.policy.requires_grad_(False)  # no target reaches it
-        self.lr, self.delta, self.gradient_clip = lr, delta, gradient_clip
+        self.lr, self.delta, self.gradient_clip_val = lr, delta, gradient_clip_val
         self.max_epochs, self.max_minutes, self.checkpoint_minutes = max_epochs, max_minutes, checkpoint_minutes
         self.meta: dict[str, Any] = {}
 
     @property
     def best_net(self) -> RaccoonNet:
         return self.net
+
+    def epoch_figures(self) -> dict[str, Tensor]:
+        return {}
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         return torch.optim.AdamW((p for p in self.parameters() if p.requires_grad), lr=self.lr)
