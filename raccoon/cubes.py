@@ -7,12 +7,19 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["CENTRED", "OPPONENT", "OWNED", "CubeEquities", "CubeRules", "Cubes"]
+__all__ = ["CENTRED", "OPPONENT", "OWNED", "OWNER_NAMES", "CubeEquities", "CubeRules", "Cubes", "jacoby_active"]
 
 CENTRED, OWNED, OPPONENT = 0, 1, -1
 """Cube owner seen from the side on roll."""
+OWNER_NAMES = {CENTRED: "centered", OWNED: "player", OPPONENT: "opponent"}
+"""What files and programs call the owners, seen from the side on roll, which is the player."""
+
+
+def jacoby_active(owner: ArrayLike, rule: ArrayLike) -> NDArray[np.bool_]:
+    """``bool[...]``: is the Jacoby rule in force? It is while the cube is centred (``owner``), in a game that has the ``rule``."""
+    return (np.asarray(owner) == CENTRED) & np.asarray(rule, bool)
 
 
 @dataclass(frozen=True)
@@ -90,6 +97,15 @@ class Cubes:
         if self.rules is None or not self.rules.beavers or self.away is not None:
             return np.zeros(len(self), bool)
         return self.value <= self.rules.cap // 4
+
+    def jacoby(self) -> NDArray[np.bool_]:
+        """``bool[N]``: is the Jacoby rule in force? Not in match play."""
+        return jacoby_active(self.owner, self.rules is not None and self.rules.jacoby and self.away is None)
+
+    def game_points(self, points: NDArray[Any]) -> NDArray[Any]:
+        """``points [N]`` (1, 2, 3 or minus, without the cube) of games that have ended with these cubes: gammons count one point where
+        the Jacoby rule is in force."""
+        return np.where(self.jacoby(), np.sign(points), points)
 
 
 class CubeEquities(NamedTuple):

@@ -11,17 +11,18 @@ import zlib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["generator", "hash64", "torch_seed", "uniform"]
+__all__ = ["GOLDEN", "MIX1", "MIX2", "generator", "hash64", "torch_seed", "uniform"]
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_M1 = np.uint64(0xBF58476D1CE4E5B9)
-_M2 = np.uint64(0x94D049BB133111EB)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+MIX1 = np.uint64(0xBF58476D1CE4E5B9)
+MIX2 = np.uint64(0x94D049BB133111EB)
+"""Constants of splitmix64: its step, and the multipliers of its finaliser. Kernels that hash use them too."""
 
 
 def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
     with np.errstate(over="ignore"):
-        x = (x ^ (x >> np.uint64(30))) * _M1
-        x = (x ^ (x >> np.uint64(27))) * _M2
+        x = (x ^ (x >> np.uint64(30))) * MIX1
+        x = (x ^ (x >> np.uint64(27))) * MIX2
     return x ^ (x >> np.uint64(31))
 
 
@@ -32,10 +33,10 @@ def _purpose(purpose: str) -> int:
 def hash64(seed: int, purpose: str, *index: ArrayLike) -> NDArray[np.uint64]:
     """``uint64`` of the broadcast shape of the ``index`` arrays (non-negative integers): one hash per key."""
     with np.errstate(over="ignore"):
-        state = _mix(np.atleast_1d(np.uint64(seed % 2**64)) + _GOLDEN)
-        state = _mix((state ^ np.uint64(_purpose(purpose))) + _GOLDEN)
+        state = _mix(np.atleast_1d(np.uint64(seed % 2**64)) + GOLDEN)
+        state = _mix((state ^ np.uint64(_purpose(purpose))) + GOLDEN)
         for part in index:
-            state = _mix((state ^ np.atleast_1d(np.asarray(part)).astype(np.uint64)) * _GOLDEN + _GOLDEN)
+            state = _mix((state ^ np.atleast_1d(np.asarray(part)).astype(np.uint64)) * GOLDEN + GOLDEN)
     return state
 
 

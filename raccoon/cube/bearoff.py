@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.checks import quoted
-from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, Cubes, RaccoonError
+from raccoon.contracts import OPPONENT, Boards, Cubes, RaccoonError
 from raccoon.cube.bearoff_tables import COLUMNS, WITHOUT_GAMMONS, cubeful, members
 from raccoon.cube.choice import OWNERS, best_of, with_beavers
 from raccoon.cube.janowski import CubeEquities
+from raccoon.cubes import OWNER_NAMES
 from raccoon.engine.base import checked
 from raccoon.engine.bearoff import within
 from raccoon.engine.bearoff_files import kept
@@ -26,7 +27,7 @@ MOST_PIPS = 24
 """Pips a side of the largest table; while it is built it takes 340 MB."""
 LAST_ROLLS = (6, 18)
 """Checkers and pips of the table that players use: 1,414 positions a side, 32 MB, built in two seconds."""
-_COLUMN = {OWNED: COLUMNS.index("owned"), CENTRED: COLUMNS.index("centred"), OPPONENT: COLUMNS.index("theirs")}
+_COLUMN = {owner: COLUMNS.index(name) for owner, name in OWNER_NAMES.items()}
 
 
 class CubefulBearoff:

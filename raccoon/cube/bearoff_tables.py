@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from raccoon.cubes import CENTRED, OPPONENT, OWNED, OWNER_NAMES
 from raccoon.engine.bearoff_tables import count, positions, results
 from raccoon.env.movegen import ROLL_PROBS
 from raccoon.kernels import kernel
@@ -16,7 +17,7 @@ from raccoon.progress import track
 
 __all__ = ["COLUMNS", "WITHOUT_GAMMONS", "cubeful", "members"]
 
-COLUMNS = ("cubeless", "owned", "centred", "theirs")
+COLUMNS = ("cubeless", *(OWNER_NAMES[owner] for owner in (OWNED, CENTRED, OPPONENT)))
 """Last axis of the table: no cube in play; cube owned by the side on roll, centred, owned by the other side."""
 WITHOUT_GAMMONS = 14
 """Most checkers of a side that cannot lose a gammon any more."""

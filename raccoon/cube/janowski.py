@@ -6,8 +6,8 @@ blend ``(1 - x) dead + x live`` with the cube-life index ``x``, one for all owne
 
 Everything is in points at a cube of 1, to the player on roll, and vectorised: ``probs5 [..., 5]`` are GNUBG's cumulative
 ``(win, win_g+, win_bg, lose_g+, lose_bg)``; ``owner`` is a label of ``raccoon.cube.state`` or its code, one or an array.
-The equity is that of not doubling now. Jacoby (undoubled gammons count one) is given already resolved: it is active only
-while the cube is centred; see ``jacoby_active``.
+The equity is that of not doubling now. ``jacoby``: is the game played with the Jacoby rule? It counts gammons as one point
+only while the cube is centred; see ``jacoby_active``.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from raccoon import cubes
 from raccoon.checks import quoted
-from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, CubeEquities, RaccoonError
+from raccoon.contracts import OPPONENT, OWNED, Boards, CubeEquities, RaccoonError
 from raccoon.cube.state import owner_codes
 from raccoon.engine.outcomes import five_from_six
 from raccoon.env.board import is_race
@@ -62,7 +63,7 @@ def cube_index(boards: Boards, contact: float = X_CONTACT, race: float = X_RACE)
 
 def jacoby_active(owner: Any, rule: bool) -> Any:
     """Whether the Jacoby rule applies: only while the cube is centred. A bool, or ``bool[...]`` for an array of owners."""
-    active = (owner_codes(owner) == CENTRED) & rule
+    active = cubes.jacoby_active(owner_codes(owner), rule)
     return bool(active) if active.ndim == 0 else active
 
 
@@ -83,8 +84,8 @@ def money_live(p: ArrayLike, w: ArrayLike, l: ArrayLike, owner: Any, jacoby: Arr
     p, w, lo = (np.asarray(value, np.float64) for value in (p, w, l))
     owner = owner_codes(owner)
     # pinned points: what both sides get at and beyond the take and cash points
-    low = np.where(np.asarray(jacoby, bool) & (owner == CENTRED), 1.0, lo)
-    high = np.where(np.asarray(jacoby, bool) & (owner == CENTRED), 1.0, w)
+    active = cubes.jacoby_active(owner, jacoby)
+    low, high = np.where(active, 1.0, lo), np.where(active, 1.0, w)
     take, cash = (lo - 0.5) / (w + lo + 0.5), (lo + 1.0) / (w + lo + 0.5)
     with np.errstate(divide="ignore", invalid="ignore"):
         centred = np.where(
@@ -108,7 +109,7 @@ def cl2cf_money(probs5: ArrayLike, owner: Any, x: ArrayLike, jacoby: ArrayLike =
         raise RaccoonError(f"cube-life index x={quoted(x)}: give a number from 0 to 1")
     w, lo = compute_wl(five)
     p = five[..., 0]
-    active = np.asarray(jacoby, bool) & (codes == CENTRED)
+    active = cubes.jacoby_active(codes, jacoby)
     dead = np.where(active, 2.0 * p - 1.0, p * w - (1.0 - p) * lo)
     return (1.0 - index) * dead + index * money_live(p, w, lo, codes, active)
 

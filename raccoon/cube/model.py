@@ -25,7 +25,6 @@ from raccoon.cube.janowski import (
     cl2cf_money,
     cube_equities,
     cube_index,
-    jacoby_active,
     probs6_to_cumulative5,
 )
 
@@ -84,7 +83,7 @@ class Janowski:
     def by_owner(self, probs6: NDArray[np.floating], boards: Boards, jacoby: bool = False) -> NDArray[np.float64]:
         """``float64[N, 3]``: equity of not doubling now, in money play, with the cube of each of ``OWNERS``."""
         five, x = probs6_to_cumulative5(probs6), self.index(boards)
-        out = np.stack([cl2cf_money(five, owner, x, jacoby_active(owner, jacoby)) for owner in OWNERS], axis=1)
+        out = np.stack([cl2cf_money(five, owner, x, jacoby) for owner in OWNERS], axis=1)
         if found := self._last_rolls(boards):
             table, rows = found
             out[rows] = table.no_double(boards[rows])
@@ -94,7 +93,7 @@ class Janowski:
         """``float64[N]``: equity to the side on roll when it does not double now (or may not)."""
         if cubes.away is not None:
             return match_equity.no_double(probs6_to_cumulative5(self.chances(probs6, boards)), self.index(boards), cubes)
-        out = cl2cf_money(probs6_to_cumulative5(probs6), cubes.owner, self.index(boards), _jacoby(cubes))
+        out = cl2cf_money(probs6_to_cumulative5(probs6), cubes.owner, self.index(boards), cubes.jacoby())
         if found := self._last_rolls(boards):
             table, rows = found
             out[rows] = table.equities(boards[rows], cubes.take(rows)).nd
@@ -104,7 +103,7 @@ class Janowski:
         """``(nd, dt, dp)`` to the side on roll, all in the unit of the cube before doubling; who may double is not asked."""
         if cubes.away is not None:
             return match_equity.equities(probs6_to_cumulative5(self.chances(probs6, boards)), self.index(boards), cubes)
-        nd, dt, dp = cube_equities(probs6_to_cumulative5(probs6), cubes.owner, self.index(boards), _jacoby(cubes))
+        nd, dt, dp = cube_equities(probs6_to_cumulative5(probs6), cubes.owner, self.index(boards), cubes.jacoby())
         dt = with_beavers(dt, cubes)
         if found := self._last_rolls(boards):
             table, rows = found
@@ -119,7 +118,7 @@ class Janowski:
         """``float64[N]``: equity of a game that ended with cubeless ``points`` (1, 2, 3 or minus) to the side on roll of ``cubes``."""
         if cubes.away is not None:
             return match_equity.after(points * cubes.value, cubes)
-        return np.where(_jacoby(cubes), np.sign(points), points).astype(np.float64)
+        return cubes.game_points(points).astype(np.float64)
 
     def _last_rolls(self, boards: Boards) -> tuple[CubefulBearoff, NDArray[np.int64]] | None:
         return last_rolls(boards) if self.bearoff else None
@@ -133,8 +132,3 @@ class Janowski:
             out[rows, 0] = np.clip((1.0 + table.cubeless(boards[rows])) / 2.0, 0.0, 1.0)
             out[rows, 3] = 1.0 - out[rows, 0]
         return out
-
-
-def _jacoby(cubes: Cubes) -> NDArray[np.bool_]:
-    """``bool[N]``: is the rule in force, as it is while the cube is centred?"""
-    return np.asarray(jacoby_active(cubes.owner, cubes.rules is not None and cubes.rules.jacoby))

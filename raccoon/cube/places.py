@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 
 from raccoon.contracts import OPPONENT, Boards, CubeEquities, CubeModel, Cubes
 from raccoon.cube.choice import OWNERS, best_of, with_beavers
+from raccoon.cubes import jacoby_active
 
 __all__ = ["Places", "places_of", "told_apart"]
 
 _THEIRS = OWNERS.index(OPPONENT)
-_FLIPPED = [OWNERS.index(-owner) for owner in OWNERS]
+_FOR_OTHER_SIDE = [OWNERS.index(-owner) for owner in OWNERS]
 _Floats = NDArray[np.float64]
 
 
@@ -101,13 +102,13 @@ class _Money:
         return self.model.by_owner(probs6, boards, self.jacoby)
 
     def finished(self, points: _Floats) -> _Floats:
-        return np.stack([np.sign(points) if self.jacoby and owner == 0 else points for owner in OWNERS], axis=1)
+        return np.stack([np.where(jacoby_active(owner, self.jacoby), np.sign(points), points) for owner in OWNERS], axis=1)
 
     def to_mover(self, held: _Floats) -> _Floats:
         doubled = np.minimum(with_beavers(2.0 * held[:, _THEIRS], self.cube), 1.0)
         value = np.maximum(held, doubled[:, None])
         value[:, _THEIRS] = held[:, _THEIRS]  # the other side's cube: no double to make
-        return -value[:, _FLIPPED]
+        return -value[:, _FOR_OTHER_SIDE]
 
     def by_owner(self, held: _Floats) -> _Floats:
         return held

@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from raccoon.checks import quoted
 from raccoon.contracts import CENTRED, OWNED, CubeRules, RaccoonError
 from raccoon.contracts import OPPONENT as _OPPONENT
+from raccoon.cubes import OWNER_NAMES
 
 __all__ = ["CAP", "CENTERED", "OPPONENT", "PLAYER", "CubeState", "flip_label", "owner_codes", "owner_label"]
 
-CENTERED, PLAYER, OPPONENT = "centered", "player", "opponent"
+CENTERED, PLAYER, OPPONENT = OWNER_NAMES[CENTRED], OWNER_NAMES[OWNED], OWNER_NAMES[_OPPONENT]
 CAP = CubeRules().cap
 """The cube is not turned beyond this value."""
-_CODES = {CENTERED: CENTRED, PLAYER: OWNED, OPPONENT: _OPPONENT}
-_LABELS = {code: label for label, code in _CODES.items()}
+_CODES = {label: code for code, label in OWNER_NAMES.items()}
 
 
 def owner_codes(owner: Any) -> NDArray[np.int8]:
@@ -39,14 +39,14 @@ def owner_codes(owner: Any) -> NDArray[np.int8]:
         for label, code in _CODES.items():
             found[array == label] = code
         return found
-    if array.dtype.kind in "iu" and np.isin(array, list(_LABELS)).all():
+    if array.dtype.kind in "iu" and np.isin(array, list(OWNER_NAMES)).all():
         return array.astype(np.int8)
     raise RaccoonError(f"cube owner {quoted(owner)}: give {CENTERED}, {PLAYER} or {OPPONENT} (or 0, 1, -1), seen from the player on roll")
 
 
 def owner_label(code: int) -> str:
     """The label of one owner's code."""
-    return _LABELS[int(code)]
+    return OWNER_NAMES[int(code)]
 
 
 def flip_label(owner: Any) -> Any:

@@ -7,10 +7,9 @@ from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.env.codec import position_words
+from raccoon.rng import GOLDEN, MIX1
 
 __all__ = ["BoardCache"]
-
-_M1, _M2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 
 
 class BoardCache:
@@ -42,7 +41,7 @@ class BoardCache:
     def _locate(self, boards: Boards) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
         """Keys ``uint64[N, 2]`` and their places in the table."""
         keys = position_words(boards)
-        mixed = (keys[:, 0] * _M1) ^ ((keys[:, 1] + _M1) * _M2)
+        mixed = (keys[:, 0] * GOLDEN) ^ ((keys[:, 1] + GOLDEN) * MIX1)
         mixed ^= mixed >> np.uint64(29)
-        mixed *= _M2
+        mixed *= MIX1
         return keys, ((mixed >> np.uint64(32)) & np.uint64(self.entries - 1)).astype(np.intp)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.kernels import kernel
 
-__all__ = ["FLIPPED", "exact_probs6", "five_from_six", "nested", "points_from_five", "six_from_five"]
+__all__ = ["FLIPPED", "exact_probs6", "five_from_six", "flip", "nested", "points_from_five", "six_from_five"]
 
 FLIPPED = [3, 4, 5, 0, 1, 2]
-"""``probs6[..., FLIPPED]``: the six chances seen from the other side."""
+"""Order of the six chances for the other side; see ``flip``."""
 
+_Float = TypeVar("_Float", bound=np.floating[Any])
 _FIVE_POINTS = np.array([2.0, 1.0, 1.0, -1.0, -1.0])
+
+
+def flip(probs6: NDArray[_Float]) -> NDArray[_Float]:
+    """The six chances ``[..., 6]`` seen from the other side."""
+    return probs6[..., FLIPPED]
 
 
 def exact_probs6(points: NDArray[np.integer]) -> NDArray[np.float32]:

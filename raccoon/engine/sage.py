@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from raccoon.checks import quoted
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.engine.base import EngineBase
-from raccoon.engine.outcomes import FLIPPED, six_from_five
+from raccoon.engine.outcomes import flip, six_from_five
 from raccoon.env.board26 import to_board26
 
 __all__ = ["LEVELS", "SageEngine", "sage_module", "sage_strategy"]
@@ -52,7 +52,7 @@ class SageEngine(EngineBase):
         if LEVELS[self.level] > 1:
             self._strategy.clear_cache()
         moved = six_from_five(np.array([answer["probs"] for answer in answers], np.float64))
-        return moved[:, FLIPPED]
+        return flip(moved)
 
 
 def sage_module() -> ModuleType:

@@ -20,6 +20,7 @@ from raccoon.contracts import Boards, RaccoonError
 from raccoon.env.board import as_array, as_board, as_boards, check
 from raccoon.env.xgid import Position, from_xgid, to_xgid
 from raccoon.kernels import kernel
+from raccoon.rng import MIX1, MIX2
 
 __all__ = [
     "Position",
@@ -125,7 +126,7 @@ def _unique(boards: NDArray[np.int8], first: NDArray[np.int64], inverse: NDArray
     count = 0
     for row in range(n):
         low, high = key_words(boards[row])
-        mixed = (low ^ (low >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9) + high * np.uint64(0x94D049BB133111EB)
+        mixed = (low ^ (low >> np.uint64(29))) * MIX1 + high * MIX2
         slot = (mixed ^ (mixed >> np.uint64(32))) & mask
         while True:
             entry = table[slot]

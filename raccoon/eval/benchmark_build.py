@@ -18,7 +18,8 @@ import numpy as np
 
 from raccoon.build import build
 from raccoon.checks import quoted
-from raccoon.contracts import CENTRED, OPPONENT, OWNED, Player, RaccoonError
+from raccoon.contracts import Player, RaccoonError
+from raccoon.cubes import OWNER_NAMES
 from raccoon.env.board26 import to_board26
 from raccoon.eval.benchmark import Benchmark
 from raccoon.eval.benchmark_json import parse
@@ -32,7 +33,6 @@ __all__ = ["BuildPlan", "build_benchmark", "is_of", "referee_game"]
 
 _LEVELS = {"1P": "1ply", "2P": "2ply", "3P": "3ply", "4P": "4ply", "1T": "truncated1", "2T": "truncated2", "3T": "truncated3"}
 _PLAN = "plan_"
-_OWNERS = {CENTRED: "centered", OWNED: "player", OPPONENT: "opponent"}
 _SELF_PLAY: dict[str, Any] = {
     "_target_": "raccoon.play.player.EnginePlayer",
     "engine": {"_target_": "raccoon.engine.sage.SageEngine", "level": "1P"},
@@ -130,7 +130,7 @@ def _positions(seed: int, record: Record) -> Iterator[_Position]:
     """The positions and rolls of a game; the plays do not matter, each is judged by the referee alone."""
     boards, dice, cubes = to_board26(record.boards).tolist(), record.dice.tolist(), record.cubes
     for turn, (first, second) in enumerate(dice):
-        cube = {"cube_value": int(cubes.value[turn]), "cube_owner": _OWNERS[int(cubes.owner[turn])]}
+        cube = {"cube_value": int(cubes.value[turn]), "cube_owner": OWNER_NAMES[int(cubes.owner[turn])]}
         yield _Position(seed, record.game, turn, boards[turn], (first, second), cube)
 
 

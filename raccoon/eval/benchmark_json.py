@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.checks import quoted
-from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, Cubes, RaccoonError
+from raccoon.contracts import Boards, Cubes, RaccoonError
+from raccoon.cubes import OWNER_NAMES
 from raccoon.env import ragged
 from raccoon.env.board import swap
 from raccoon.env.board26 import from_board26
@@ -29,7 +30,7 @@ from raccoon.files import parse_json, read_regular
 
 __all__ = ["key_order", "parse", "read"]
 
-_OWNERS = {"centered": CENTRED, "player": OWNED, "opponent": OPPONENT}
+_OWNERS = {name: code for code, name in OWNER_NAMES.items()}
 _LARGEST, _BYTE = 1e9, 128  # of numbers that a column holds
 _MOST = 1 << 30  # bytes of a file that is unpacked
 

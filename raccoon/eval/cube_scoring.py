@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.contracts import CENTRED, OWNED, CubeModel, CubeRules, Cubes, Figure, RaccoonError
+from raccoon.contracts import CENTRED, OWNED, CubeModel, CubeRules, Figure, RaccoonError
 from raccoon.cube.model import OWNERS
+from raccoon.cubes import OWNER_NAMES
 from raccoon.env.board import is_race
 from raccoon.eval import stats
 from raccoon.eval.benchmark import CubeDecisions
@@ -152,16 +153,12 @@ def group_masks(scores: CubeScores) -> dict[str, dict[str, Bools]]:
     """Masks ``bool[S]`` that PR is broken down by: who decides, cube owner, tier, game plan, contact or race."""
     rows, cube = scores.rows, scores.cube
     race = is_race(cube.boards)[rows]
-    owners = _owners(cube.cubes)[rows]
+    owners = cube.cubes.owner[rows]
     found = {
         "side": {"doubler": ~scores.receiver, "receiver": scores.receiver},
-        "cube": {owner: owners == owner for owner in ("centred", "player", "opponent")},
+        "cube": {name: owners == owner for owner, name in OWNER_NAMES.items()},
         "tier": {str(tier): cube.tiers[rows] == tier for tier in np.unique(cube.tiers)},
         "game plan": {str(plan): cube.plans[rows] == plan for plan in np.unique(cube.plans)},
         "contact": {"contact": ~race, "race": race},
     }
     return {title: {name: mask for name, mask in groups.items() if mask.any()} for title, groups in found.items()}
-
-
-def _owners(cubes: Cubes) -> NDArray[np.str_]:
-    return np.where(cubes.owner == CENTRED, "centred", np.where(cubes.owner == OWNED, "player", "opponent"))

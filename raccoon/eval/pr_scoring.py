@@ -14,7 +14,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, CubeRules, Figure, Player, RaccoonError
+from raccoon.contracts import Boards, CubeRules, Figure, Player, RaccoonError
+from raccoon.cubes import OWNER_NAMES
 from raccoon.env.board import is_race
 from raccoon.eval import stats
 from raccoon.eval.benchmark import CheckerDecisions
@@ -109,7 +110,7 @@ def pr(scores: Scores, seed: int, replicates: int = stats.REPLICATES, rows: NDAr
 def group_masks(checker: CheckerDecisions) -> dict[str, dict[str, NDArray[np.bool_]]]:
     """Masks ``bool[N]`` of the groups that PR is broken down by: tier, game plan, contact or race, kind of roll, cube owner."""
     race = is_race(checker.boards)
-    owners = {name: checker.cubes.owner == owner for name, owner in (("centred", CENTRED), ("player", OWNED), ("opponent", OPPONENT))}
+    owners = {name: checker.cubes.owner == owner for owner, name in OWNER_NAMES.items()}
     doubles = checker.dice[:, 0] == checker.dice[:, 1]
     return {
         "tier": {str(tier): checker.tiers == tier for tier in np.unique(checker.tiers)},

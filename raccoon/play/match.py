@@ -25,7 +25,7 @@ from raccoon.env.board import START, as_array, as_boards, check, terminal_points
 from raccoon.env.movegen import enumerate_turns
 from raccoon.play import dice
 from raccoon.play.cube_turn import offer_cubes
-from raccoon.play.live import NOBODY, Live
+from raccoon.play.live import Live
 
 __all__ = ["MatchResult", "play_games", "slice_turns", "take_turns"]
 
@@ -174,9 +174,7 @@ class _Table:
 
     def _points(self, live: Live, to_mover: NDArray[np.int64]) -> NDArray[np.int64]:
         """Points to player 0 of the games that ``to_mover`` (cubeless, 0: goes on) has ended."""
-        if self.rules is not None and self.rules.jacoby and self.length is None:
-            to_mover = np.where(live.holder == NOBODY, np.sign(to_mover), to_mover)
-        return to_mover * live.cube * (1 - 2 * live.mover.astype(np.int64))
+        return live.cubes(self.rules, self.length).game_points(to_mover) * live.cube * (1 - 2 * live.mover.astype(np.int64))
 
     def _finish(self, live: Live, won: NDArray[np.int64], ended: NDArray[np.bool_]) -> Live:
         """Book games that are over (not ``ended``: stopped by the turn cap); next games of matches that are not."""

@@ -44,8 +44,7 @@ def equities(boards: ArrayLike, depth: int, engine: Engine) -> NDArray[np.float6
     tree = Tree(engine)
     step = tree.roots(depth)
     parts = [tree.values(leaves.boards[start : start + step], depth) for start in range(0, len(leaves.boards), step)]
-    values = np.concatenate([*parts, np.zeros(1)])  # index -1 is the exact ones' place
-    return 3.0 * np.where(leaves.index < 0, -leaves.exact, values[leaves.index])
+    return -3.0 * leaves.scatter(np.concatenate([np.zeros(0), *parts]))
 
 
 class Expectimax:
@@ -208,8 +207,7 @@ class _Cubeless:
 
     def deep(self, turns: Turns, part: NDArray[np.int64], rows: NDArray[np.int64], depth: int) -> NDArray[np.float64]:
         leaves = enumerate_leaves(turns.children[part])
-        deep = np.append(-self.tree.values(leaves.boards, depth), 0.0)  # index -1 is the exact ones' place
-        return np.where(leaves.index < 0, leaves.exact, deep[leaves.index])
+        return leaves.scatter(self.tree.values(leaves.boards, depth))
 
 
 @dataclass(frozen=True)

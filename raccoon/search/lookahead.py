@@ -52,6 +52,14 @@ class Leaves:
     index: NDArray[np.int64]
     exact: NDArray[np.float64]
 
+    def scatter(self, to_opponent: NDArray[np.floating]) -> NDArray[np.float64]:
+        """``float64[M]``: the value of each child to the mover, from ``to_opponent [U]``, values of ``boards`` to the side on roll in
+        them. Finished children are exact."""
+        values = self.exact.copy()
+        live = self.index >= 0
+        values[live] = -np.asarray(to_opponent, np.float64)[self.index[live]]
+        return values
+
 
 def terminal_value(children: Boards) -> NDArray[np.float64]:
     """``float64[M]``: exact value (points / 3) of finished afterstates to the side that just moved; 0 while the game is on."""
@@ -84,10 +92,7 @@ def encode_pre_roll(boards: Boards, encoder: Encoder) -> NDArray[np.float32]:
 
 def leaf_values(leaves: Leaves, engine: Engine) -> NDArray[np.float64]:
     """``float64[M]``: static value of every child to the mover."""
-    if len(leaves.boards) == 0:
-        return leaves.exact.copy()
-    to_opponent = np.asarray(engine.value(leaves.boards), np.float64)
-    return np.where(leaves.index < 0, leaves.exact, -to_opponent[leaves.index])
+    return leaves.scatter(engine.value(leaves.boards)) if len(leaves.boards) else leaves.exact.copy()
 
 
 def child_values(turns: Turns, engine: Engine, doubles: Doubles = "joint") -> SearchResult:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from raccoon.env.half_moves import play
 from raccoon.env.movegen import ROLLS
 from raccoon.kernels import kernel
+from raccoon.rng import GOLDEN, MIX1, MIX2
 from raccoon.search.mcts_nodes import BELOW_CHANCE, BELOW_EDGE, CHANCE, DECISION, EXACT, NEW, PENDING, ROOT, VALUED, Flights, Nodes
 
 __all__ = ["DEALT", "ENUMERATED", "SAMPLED", "backup", "descend", "draw"]
@@ -25,9 +26,9 @@ _OUTCOME = np.repeat(np.arange(21), _WEIGHT)
 @kernel
 def draw(key: np.uint64, number: int) -> np.int64:
     """Draw ``number`` of the stream ``key``: uniform below 2**32 (a splitmix64 step)."""
-    x = key + np.uint64(number + 1) * np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    x = key + np.uint64(number + 1) * GOLDEN
+    x = (x ^ (x >> np.uint64(30))) * MIX1
+    x = (x ^ (x >> np.uint64(27))) * MIX2
     return np.int64((x ^ (x >> np.uint64(31))) >> np.uint64(32))
 
 

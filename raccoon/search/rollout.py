@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from raccoon.checks import number, quoted, whole
 from raccoon.contracts import OUTCOME_POINTS, Boards, Engine, RaccoonError, Search, SearchResult, Turns
-from raccoon.engine.outcomes import FLIPPED, exact_probs6
+from raccoon.engine.outcomes import exact_probs6, flip
 from raccoon.engine.rolls import roll_index, roll_means
 from raccoon.env import ragged
 from raccoon.env.board import terminal_points, unfinished
@@ -94,8 +94,7 @@ class Rollout:
         picked = np.flatnonzero(keep & several)
         leaves = enumerate_leaves(turns.children[picked])
         if len(leaves.boards):
-            rolled = np.append(-self.roll(leaves.boards, engine).equity / 3.0, 0.0)  # index -1 is the exact ones' place
-            values[picked] = np.where(leaves.index < 0, leaves.exact, rolled[leaves.index])
+            values[picked] = leaves.scatter(self.roll(leaves.boards, engine).equity / 3.0)
         return SearchResult(values, keep, engine.evaluations - before)
 
     def roll(self, boards: ArrayLike, engine: Engine) -> RolloutResult:
@@ -189,7 +188,7 @@ def _view(boards: Boards, engine: Engine, width: int) -> NDArray[np.float64]:
 
 def _mover(view: NDArray[np.float64]) -> NDArray[np.float64]:
     """The same numbers from the other side."""
-    return view[:, FLIPPED] if view.shape[1] == 6 else -view
+    return flip(view) if view.shape[1] == 6 else -view
 
 
 def _seen(view: NDArray[np.float64], mine: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, Engine
-from raccoon.engine.outcomes import FLIPPED, exact_probs6
+from raccoon.engine.outcomes import exact_probs6, flip
 from raccoon.engine.rolls import roll_means
 from raccoon.env import ragged
 from raccoon.env.board import terminal_points
@@ -119,7 +119,7 @@ class Tree:
         live = leaves.index[chosen] >= 0
         distinct, inverse = np.unique(leaves.index[chosen[live]], return_inverse=True)
         out[live] = self.chances(leaves.boards[distinct], depth - 1)[inverse]
-        by_roll = out[:, FLIPPED].reshape(-1, len(ROLLS), 6).transpose(0, 2, 1)
+        by_roll = flip(out).reshape(-1, len(ROLLS), 6).transpose(0, 2, 1)
         return roll_means(by_roll.reshape(-1, len(ROLLS))).reshape(-1, 6)
 
     def _deeper(self, leaves: Leaves, static: _Floats, chosen: NDArray[np.int64], depth: int) -> _Floats:

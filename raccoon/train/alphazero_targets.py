@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import OUTCOME_POINTS
+from raccoon.engine.outcomes import flip
 from raccoon.env import ragged
-from raccoon.train.td_targets import flip
 
 __all__ = ["blended", "results", "tilted"]
 

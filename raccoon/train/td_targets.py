@@ -18,17 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, Engine
+from raccoon.engine.outcomes import flip
 from raccoon.env.codec import unique_boards
 from raccoon.search.expectimax import Tree
 
-__all__ = ["backups", "flip", "lambda_returns", "lottery", "outcomes"]
-
-_FLIPPED = [3, 4, 5, 0, 1, 2]
-
-
-def flip(probs6: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Outcome distributions ``[..., 6]`` (or differences of such) seen from the other side: wins and losses change places."""
-    return probs6[..., _FLIPPED]
+__all__ = ["backups", "lambda_returns", "lottery", "outcomes"]
 
 
 def lottery(value: NDArray[np.floating]) -> NDArray[np.float64]:

@@ -81,7 +81,7 @@ def test_every_pair_equals_the_table_that_gnubg_ships() -> None:
     number = np.array([gnubg_number(side) for side in SIX])
     assert np.array_equal(np.sort(number), np.arange(len(SIX)))
     mine = bearoff._table(6)
-    assert COLUMNS == ("cubeless", "owned", "centred", "theirs")
+    assert COLUMNS == ("cubeless", "player", "centered", "opponent")
     difference = np.abs(mine - theirs[number][:, number])[1:, 1:]
     assert difference.size == 4 * 923 * 923
     # One unit of GNUBG's table is 3e-5; it rounds every equity that others are made of, which adds up to a few units.

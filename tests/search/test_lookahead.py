@@ -199,3 +199,12 @@ def test_a_dead_cube_without_jacoby_ranks_like_the_cubeless_path(turns):
 def test_cubeful_values_need_chances(turns):
     with pytest.raises(RaccoonError, match="knows no outcome probabilities"):
         child_cubeful_values(turns, RandomEngine(1))
+
+
+def test_leaves_give_each_child_the_value_of_its_board_or_its_exact_one():
+    boards = np.array([START, START, START], np.int8)
+    boards[1, 0] = 0  # the side that has just moved has borne off all its checkers
+    leaves = enumerate_leaves(boards)
+    assert len(leaves.boards) == 1
+    assert leaves.scatter(np.array([0.25], np.float32)).tolist() == [-0.25, terminal_value(boards)[1], -0.25]
+    assert enumerate_leaves(boards[1:2]).scatter(np.zeros(0)).tolist() == [terminal_value(boards)[1]]

@@ -9,13 +9,13 @@ import pytest
 
 from raccoon.contracts import OUTCOME_POINTS
 from raccoon.engine.net import NetEngine
-from raccoon.engine.outcomes import exact_probs6
+from raccoon.engine.outcomes import exact_probs6, flip
 from raccoon.engine.random import RandomEngine
 from raccoon.env import game_wrapper
 from raccoon.env.board import terminal_points
 from raccoon.rng import generator
 from raccoon.search.expectimax import Tree
-from raccoon.train.td_targets import backups, flip, lambda_returns, lottery, outcomes
+from raccoon.train.td_targets import backups, lambda_returns, lottery, outcomes
 
 WIN, WIN_G, LOSE, LOSE_BG = (np.eye(6)[i] for i in (0, 1, 3, 5))
 
