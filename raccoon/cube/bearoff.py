@@ -16,7 +16,7 @@ from raccoon.cube.janowski import CubeEquities
 from raccoon.cubes import OWNER_NAMES
 from raccoon.engine.base import checked
 from raccoon.engine.bearoff import within
-from raccoon.engine.bearoff_files import kept
+from raccoon.engine.bearoff_files import load_or_build
 from raccoon.engine.bearoff_tables import count, rank
 
 __all__ = ["LAST_ROLLS", "MOST", "MOST_PIPS", "CubefulBearoff", "last_rolls", "table_name"]
@@ -127,4 +127,4 @@ def _rows(checkers: int, pips: int) -> NDArray[np.int64]:
 @lru_cache(maxsize=2)
 def _table(checkers: int, pips: int = 0) -> NDArray[np.float32]:
     size = len(members(checkers, pips))
-    return kept(table_name(checkers, pips), (size, size, len(COLUMNS)), lambda: cubeful(checkers, pips))
+    return load_or_build(table_name(checkers, pips), (size, size, len(COLUMNS)), lambda: cubeful(checkers, pips))

@@ -90,23 +90,21 @@ class CubefulTree:
         row = ragged.row_of(offsets[:: len(ROLLS)])
         leaves, below = enumerate_leaves(children), places.below()
         nodes = _Nodes.of(leaves, row, below.scores())
-        under, over = below.take(nodes.row), nodes.index < 0
+        under, finished = below.take(nodes.row), nodes.index < 0
         static = under.to_mover(under.leaves(self.tree.chances(leaves.boards, 0)[nodes.leaf], leaves.boards[nodes.leaf]))
-        values = np.empty((len(children), static.shape[1]))
-        values[~over] = static[nodes.index[~over]]
-        values[over] = places.take(row[over]).finished(3.0 * leaves.exact[over])
+        values = nodes.scatter(static, places.take(row[finished]).finished(3.0 * leaves.exact[finished]))
         if depth == 1:
             return _means(ragged.row_max(values, offsets))
         chosen = [keep_best(column, offsets, self.tree.width) for column in values.T]
-        wanted = np.unique(np.concatenate([nodes.index[picked][~over[picked]] for picked, _ in chosen]))
+        wanted = np.unique(np.concatenate([nodes.index[picked] for picked, _ in chosen]))
+        wanted = wanted[wanted >= 0]
         part = below.take(nodes.row[wanted])
         deep = part.to_mover(self._held(leaves.boards[nodes.leaf[wanted]], depth - 1, part))
-        best = np.empty((len(offsets) - 1, len(chosen)))
-        for column, (picked, starts) in enumerate(chosen):
-            found, live = values[picked, column], ~over[picked]
-            found[live] = deep[np.searchsorted(wanted, nodes.index[picked[live]]), column]
-            best[:, column] = ragged.row_max(found, starts)
-        return _means(best)
+        best = [
+            ragged.row_max(nodes.deeper(picked, values[picked, column], wanted, deep[:, column]), starts)
+            for column, (picked, starts) in enumerate(chosen)
+        ]
+        return _means(np.stack(best, axis=1))
 
 
 @dataclass(frozen=True)
@@ -126,6 +124,23 @@ class _Nodes:
         _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         index[live] = inverse
         return cls(leaves.index[live][first], row[live][first], index)
+
+    def scatter(self, values: NDArray[np.float64], finished: NDArray[np.float64]) -> NDArray[np.float64]:
+        """``float64[M, P]``: for each child the row of its node in ``values [K, P]``; for finished children those of ``finished``."""
+        live = self.index >= 0
+        out = np.empty((len(self.index), values.shape[1]))
+        out[live], out[~live] = values[self.index[live]], finished
+        return out
+
+    def deeper(
+        self, picked: NDArray[np.int64], static: NDArray[np.float64], wanted: NDArray[np.int64], deep: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """``float64[L]``: for the children ``picked [L]`` the equities ``deep [W]`` of their nodes ``wanted int64[W]`` (ascending);
+        finished children keep their ``static [L]`` one."""
+        index, out = self.index[picked], static.copy()
+        live = index >= 0
+        out[live] = deep[np.searchsorted(wanted, index[live])]
+        return out
 
 
 def _means(best: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -45,8 +45,8 @@ class TreePlayer(EpisodeRecorder):
         step = self._step
         if step is None or len(step.games) != len(turns):
             raise RaccoonError("player tree: it plays both sides and observes its games; give it as both players and as observer")
-        heat = np.where(step.roll < self.turns, self.search.temperature, self.late)
-        played = self.search.play(turns, self.engine, hash64(self.seed, "tree play", step.games, step.roll), heat)
+        temperatures = np.where(step.roll < self.turns, self.search.temperature, self.late)
+        played = self.search.play(turns, self.engine, hash64(self.seed, "tree play", step.games, step.roll), temperatures)
         self._keep(played.first, step.games, step.roll)
         self._values.append((step.games.copy(), step.roll.copy(), played.first.value))
         if played.second is not None:

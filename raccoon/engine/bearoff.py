@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from raccoon.checks import quoted
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.engine.base import EngineBase, checked
-from raccoon.engine.bearoff_files import kept
+from raccoon.engine.bearoff_files import load_or_build
 from raccoon.engine.bearoff_tables import MAX_ROLLS, count, one_sided, rank, two_sided
 from raccoon.env.board import terminal_points
 
@@ -93,9 +93,9 @@ def within(boards: Boards, most: int) -> NDArray[np.bool_]:
 @lru_cache(maxsize=2)
 def _two_sided(checkers: int) -> NDArray[np.float32]:
     size = count(checkers)
-    return kept(f"two-sided-{checkers}", (size, size), lambda: two_sided(checkers))
+    return load_or_build(f"two-sided-{checkers}", (size, size), lambda: two_sided(checkers))
 
 
 @lru_cache(maxsize=1)
 def _one_sided() -> NDArray[np.float32]:
-    return kept("one-sided-15", (count(15), MAX_ROLLS), one_sided)
+    return load_or_build("one-sided-15", (count(15), MAX_ROLLS), one_sided)

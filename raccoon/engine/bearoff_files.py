@@ -16,7 +16,7 @@ from platformdirs import user_cache_path
 from raccoon.contracts import RaccoonError
 from raccoon.files import atomic, remove_left_over
 
-__all__ = ["cache_folder", "kept", "table_path"]
+__all__ = ["cache_folder", "load_or_build", "table_path"]
 
 log = logging.getLogger(__name__)
 _VERSION = 1
@@ -33,7 +33,7 @@ def table_path(what: str) -> Path:
     return cache_folder() / f"bearoff-v{_VERSION}-{what}.npy"
 
 
-def kept(what: str, shape: tuple[int, ...], make: Callable[[], NDArray[np.float32]]) -> NDArray[np.float32]:
+def load_or_build(what: str, shape: tuple[int, ...], make: Callable[[], NDArray[np.float32]]) -> NDArray[np.float32]:
     """The table from the cache, memory-mapped so that processes share it; built and kept there when missing or changed.
 
     The digest is compared once a process, .1 s for the largest table.

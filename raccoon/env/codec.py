@@ -84,31 +84,54 @@ def _write_words(boards: NDArray[np.int8], out: NDArray[np.uint64]) -> None:
 
 
 @kernel
-def _read_keys(keys: NDArray[np.uint8], out: NDArray[np.int8]) -> tuple[int, int]:
-    """Decode; row and fault number (index into ``_FAULTS``) of the first bad key, (-1, 0) when all are fine."""
-    for row in range(keys.shape[0]):
-        bit = 0
-        for slot in range(2):
-            total = 0
-            for i in range(25):
-                n = 0
-                while bit < 80 and (keys[row, bit >> 3] >> (bit & 7)) & 1:
-                    n += 1
-                    bit += 1
-                if bit >= 80:
-                    return row, 1
-                bit += 1
-                total += n
-                if total > 15:
-                    return row, 2
-                out[row, slot, i] = n
-        while bit < 80:
-            if (keys[row, bit >> 3] >> (bit & 7)) & 1:
-                return row, 4
+def _bit(key: NDArray[np.uint8], place: int) -> int:
+    return (key[place >> 3] >> (place & 7)) & 1
+
+
+@kernel
+def _read_side(key: NDArray[np.uint8], bit: int, side: NDArray[np.int8]) -> tuple[int, int]:
+    """Decode one side from ``bit`` on: the bit after it, and a fault (index into ``_FAULTS``)."""
+    total = 0
+    for i in range(25):
+        n = 0
+        while bit < 80 and _bit(key, bit):
+            n += 1
             bit += 1
-        for i in range(24):
-            if out[row, 0, i] > 0 and out[row, 1, 23 - i] > 0:
-                return row, 3
+        if bit >= 80:
+            return bit, 1
+        bit += 1
+        total += n
+        if total > 15:
+            return bit, 2
+        side[i] = n
+    return bit, 0
+
+
+@kernel
+def _read_key(key: NDArray[np.uint8], board: NDArray[np.int8]) -> int:
+    """Decode one key; its fault (index into ``_FAULTS``)."""
+    bit = 0
+    for slot in range(2):
+        bit, fault = _read_side(key, bit, board[slot])
+        if fault:
+            return fault
+    while bit < 80:
+        if _bit(key, bit):
+            return 4
+        bit += 1
+    for i in range(24):
+        if board[0, i] > 0 and board[1, 23 - i] > 0:
+            return 3
+    return 0
+
+
+@kernel
+def _read_keys(keys: NDArray[np.uint8], out: NDArray[np.int8]) -> tuple[int, int]:
+    """Decode; row and fault of the first bad key, (-1, 0) when all are fine."""
+    for row in range(keys.shape[0]):
+        fault = _read_key(keys[row], out[row])
+        if fault:
+            return row, fault
     return -1, 0
 
 

@@ -81,6 +81,17 @@ def undo(mover: NDArray[np.int8], other: NDArray[np.int8], source: int, die: int
 
 
 @kernel
+def _next_move(mover: NDArray[np.int8], other: NDArray[np.int8], source: int, die: int) -> tuple[int, int]:
+    """Move the first checker that can from ``source`` downwards: where it was and how it moved (see ``step``; 0: none can)."""
+    while source >= 0:
+        kind = step(mover, other, source, die)
+        if kind:
+            return source, kind
+        source -= 1
+    return source, 0
+
+
+@kernel
 def _search(
     work: NDArray[np.uint64], dice: NDArray[np.int64], steps: int, ordered: bool, found: NDArray[np.uint64], count: int, depth: int
 ) -> tuple[int, int]:
@@ -98,11 +109,7 @@ def _search(
     while True:
         kind = 0
         if level < steps:
-            while source >= 0:
-                kind = step(mover, other, source, dice[level])
-                if kind:
-                    break
-                source -= 1
+            source, kind = _next_move(mover, other, source, dice[level])
         if kind:
             sources[level], kinds[level] = source, kind
             level += 1

@@ -20,7 +20,7 @@ NOBODY = -1
 class Live:
     """``row`` into the result, ``boards`` with player ``mover`` on roll, ``roll`` played so far in this game; the ``cube``'s
     value and its ``holder`` (player 0 or 1, or ``NOBODY``). Match play: ``number`` of the game within its match, ``score
-    int64[N, 2]`` of both players, ``crawford``: this is the Crawford game, ``past``: it has been played."""
+    int64[N, 2]`` of both players, ``crawford``: this is the Crawford game, ``crawford_played``: it is over."""
 
     row: NDArray[np.int64]
     boards: NDArray[np.int8]
@@ -31,7 +31,7 @@ class Live:
     number: NDArray[np.int64]
     score: NDArray[np.int64]
     crawford: NDArray[np.bool_]
-    past: NDArray[np.bool_]
+    crawford_played: NDArray[np.bool_]
 
     @classmethod
     def start(cls, rows: NDArray[Any], movers: NDArray[np.int8], length: int | None) -> Live:
@@ -47,7 +47,7 @@ class Live:
             number=np.zeros(n, np.int64),
             score=np.zeros((n, 2), np.int64),
             crawford=np.zeros(n, bool),
-            past=np.full(n, length == 1),  # the only game of a one-point match has no use for a cube anyway
+            crawford_played=np.full(n, length == 1),  # the only game of a one-point match has no use for a cube anyway
         )
 
     def take(self, index: NDArray[Any]) -> Live:
@@ -78,6 +78,6 @@ class Live:
         """The next game of each match, opened by players ``movers``."""
         fresh = Live.start(self.row, movers, length)
         fresh.number, fresh.score = self.number + 1, self.score
-        fresh.past = self.past | self.crawford
-        fresh.crawford = ~fresh.past & (self.score.max(axis=1, initial=0) == length - 1)
+        fresh.crawford_played = self.crawford_played | self.crawford
+        fresh.crawford = ~fresh.crawford_played & (self.score.max(axis=1, initial=0) == length - 1)
         return fresh

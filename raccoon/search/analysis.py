@@ -165,7 +165,7 @@ def _searched(turns: Turns, engine: Engine, search: Any, model: CubeModel | None
     values, full = result.values.copy(), result.full.copy()
     plies = np.zeros(len(values), np.int8) if result.plies is None else result.plies.copy()
     if isinstance(search, Expectimax) and search.ply:
-        _search_more(turns, values, full, plies, search, engine, model, asked)
+        _search_forced_or_gated_plays(turns, values, full, plies, search, engine, model, asked)
     full[asked] = True
     chances: list[list[float] | None] = [None] * len(plies)
     for ply in np.unique(plies):
@@ -208,7 +208,7 @@ def _to_mover(six: list[float] | None) -> list[float] | None:
     return None if six is None else [six[outcome] for outcome in FLIPPED]
 
 
-def _search_more(
+def _search_forced_or_gated_plays(
     turns: Turns,
     values: NDArray[np.float64],
     full: NDArray[np.bool_],

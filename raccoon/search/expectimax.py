@@ -12,7 +12,7 @@ of distinct boards. Nothing is sampled, and no value depends on the batches.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -133,51 +133,77 @@ class Expectimax:
 
     def _search(self, turns: Turns, engine: Engine, source: _Source) -> SearchResult:
         before = _counted(engine, self.prune, self.filter.engine)
-        values, keep = self.filter.apply(turns, engine, source.static)
-        full, plies, static = keep, np.zeros(len(values), np.int8), values.copy()
+        static, kept = self.filter.apply(turns, engine, source.static)
+        found, full = _Candidates(static, kept, np.zeros(len(static), np.int8)), kept
         if self.ply > 0:
-            survivors = self._worth_searching(values, keep, turns.offsets)
-            rows = ragged.row_of(turns.offsets)
-            steps = range(1, self.ply + 1) if self.levels else (self.ply,)
-            for level, depth in enumerate(steps):
-                if level:
-                    best, _ = keep_best(np.where(survivors, values, -np.inf), turns.offsets, self.levels[level - 1])
-                    survivors &= np.isin(np.arange(len(values)), best)
-                self._deepen(values, survivors, turns, source, depth)
-                plies[survivors] = depth
+            searched = _worth_searching(found, turns.offsets, self.gate)
+            for depth, most in self._steps():
+                if most is not None:
+                    searched = _best(found, searched, turns.offsets, most)
+                found = self._deepened(found, searched, turns, source, depth)
             if self.bump is not None:
-                bumped = _bumped(static, values, survivors, turns.offsets, self.bump)
-                self._deepen(values, bumped, turns, source, self.ply)
-                plies[bumped] = self.ply
-                survivors, keep = survivors | bumped, keep | bumped
-            searched = np.zeros(len(turns), bool)
-            searched[rows[survivors]] = True
-            finished = terminal_value(turns.children) != 0
-            full = np.where(searched[rows], survivors | (finished & keep), keep)
-        return SearchResult(values, full, _counted(engine, self.prune, self.filter.engine) - before, plies)
+                bumped = _bumped(static, found.values, searched, turns.offsets, self.bump)
+                found = self._deepened(replace(found, kept=found.kept | bumped), bumped, turns, source, self.ply)
+                searched = searched | bumped
+            full = _fully_searched(found, searched, turns)
+        return SearchResult(found.values, full, _counted(engine, self.prune, self.filter.engine) - before, found.plies)
 
-    def _worth_searching(self, values: NDArray[np.float64], keep: NDArray[np.bool_], offsets: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """``bool[M]``: kept candidates of the rows that have two or more, and no clear leader where there is a gate."""
-        counts = ragged.row_sum(keep, offsets)
-        search = counts > 1
-        if self.gate is not None:
-            masked = np.where(keep, values, -np.inf)
-            best = ragged.row_max(masked, offsets)
-            top, starts = keep_best(masked, offsets, 2)
-            second = -ragged.row_max(-masked[top], starts)
-            search &= 3.0 * (best - second) <= self.gate
-        return keep & ragged.spread(search, offsets)
+    def _steps(self) -> list[tuple[int, int | None]]:
+        """Depths that are searched one after the other, each with how many candidates go on to it (None: all)."""
+        if not self.levels:
+            return [(self.ply, None)]
+        return list(zip(range(1, self.ply + 1), [None, *self.levels], strict=True))
 
-    def _deepen(self, values: NDArray[np.float64], survivors: NDArray[np.bool_], turns: Turns, source: _Source, depth: int) -> None:
-        """Replace the values of the surviving candidates by those at ``depth``, in place; whole decisions at a time."""
-        picked = np.flatnonzero(survivors)
-        rows = np.searchsorted(turns.offsets, picked, side="right") - 1
+    def _deepened(self, found: _Candidates, searched: NDArray[np.bool_], turns: Turns, source: _Source, depth: int) -> _Candidates:
+        """With the values of the ``searched bool[M]`` candidates at ``depth``; whole decisions at a time."""
+        values, plies = found.values.copy(), found.plies.copy()
+        picked = np.flatnonzero(searched)
+        rows = ragged.row_of(turns.offsets)[picked]
         start, step = 0, self.tree(source.engine).roots(depth)
         while start < len(picked):
             stop = int(np.searchsorted(rows, rows[min(start + step, len(picked)) - 1], side="right"))
             part = picked[start:stop]
             values[part] = source.deep(turns, part, rows[start:stop], depth)
             start = stop
+        plies[picked] = depth
+        return replace(found, values=values, plies=plies)
+
+
+@dataclass(frozen=True)
+class _Candidates:
+    """The M plays of some decisions while they are searched: ``values float64[M]`` to the mover (value scale) at ``plies int8[M]``;
+    ``kept bool[M]``: the filter, or the rule of bumps, lets them be chosen."""
+
+    values: NDArray[np.float64]
+    kept: NDArray[np.bool_]
+    plies: NDArray[np.int8]
+
+
+def _worth_searching(found: _Candidates, offsets: NDArray[np.int64], gate: float | None) -> NDArray[np.bool_]:
+    """``bool[M]``: kept candidates of the rows that have two or more, and no clear leader where there is a gate."""
+    search = ragged.row_sum(found.kept, offsets) > 1
+    if gate is not None:
+        masked = np.where(found.kept, found.values, -np.inf)
+        best = ragged.row_max(masked, offsets)
+        top, starts = keep_best(masked, offsets, 2)
+        second = -ragged.row_max(-masked[top], starts)
+        search &= 3.0 * (best - second) <= gate
+    return found.kept & ragged.spread(search, offsets)
+
+
+def _best(found: _Candidates, searched: NDArray[np.bool_], offsets: NDArray[np.int64], most: int) -> NDArray[np.bool_]:
+    """``bool[M]``: the ``most`` best of the ``searched`` candidates of each row."""
+    best, _ = keep_best(np.where(searched, found.values, -np.inf), offsets, most)
+    out = np.zeros(len(searched), bool)
+    out[best] = True
+    return out & searched
+
+
+def _fully_searched(found: _Candidates, searched: NDArray[np.bool_], turns: Turns) -> NDArray[np.bool_]:
+    """``bool[M]``: which candidates may be chosen: the ``searched`` ones and finished games; in a row without any, all that are kept."""
+    row_searched = ragged.spread(ragged.row_max(searched, turns.offsets), turns.offsets)
+    finished = terminal_value(turns.children) != 0
+    return np.where(row_searched, searched | (finished & found.kept), found.kept)
 
 
 class _Source(Protocol):

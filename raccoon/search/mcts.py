@@ -184,21 +184,21 @@ class MCTS:
         for start in range(0, len(array), self.batch):
             part = slice(start, start + self.batch)
             forest = self._grown(array[part], None, None, keys[part], engine)
-            out[part] = forest.nodes.c_w[: forest.count] / forest.nodes.c_n[: forest.count]
+            out[part] = forest.nodes.c_value_sum[: forest.count] / forest.nodes.c_visits[: forest.count]
         return out
 
     def play(self, turns: Turns, engine: Engine, keys: NDArray[np.uint64], temperature: ArrayLike = 0.0) -> Played:
         """Choose half turns as self-play does: a search, a draw at ``temperature`` (a number or ``float[N]``), and for a double that
         goes on another search from the board in between. ``keys uint64[N]``: randomness of each row."""
-        heat = np.broadcast_to(np.asarray(temperature, np.float64), len(turns))
+        temperatures = np.broadcast_to(np.asarray(temperature, np.float64), len(turns))
         first = self.search(turns.boards, turns.dice, engine, None, hash64(self.seed, "mcts half", keys, 0))
-        picked = first.pick(hash64(self.seed, "mcts pick", keys, 0), heat)
+        picked = first.pick(hash64(self.seed, "mcts pick", keys, 0), temperatures)
         after, again = apply_actions(turns.boards, turns.dice, first.ids[picked])
         rows, second = np.flatnonzero(again), None
         if len(rows):
             halves, dice, mid = after[rows], turns.dice[rows], np.ones(len(rows), bool)
             second = self.search(halves, dice, engine, mid, hash64(self.seed, "mcts half", keys[rows], 1))
-            more = second.pick(hash64(self.seed, "mcts pick", keys[rows], 1), heat[rows])
+            more = second.pick(hash64(self.seed, "mcts pick", keys[rows], 1), temperatures[rows])
             after[rows] = apply_actions(halves, dice, second.ids[more], mid)[0]
         chosen = ChildLookup(turns).find(np.arange(len(turns)), after) - turns.offsets[:-1]
         return Played(chosen, first, second, rows)
@@ -230,23 +230,28 @@ class MCTS:
 def _whole_turns(forest: Forest) -> tuple[NDArray[np.int64], Boards, NDArray[np.int64], NDArray[np.float64]]:
     """Root (row of the forest), afterstate, visits and sum of values to the mover of every visited way to play a turn."""
     nodes, roots = forest.nodes, forest.count
-    edges = np.arange(int(nodes.d_count[:roots].sum()))
-    edges = edges[nodes.e_n[edges] > 0]
-    over, tree = edges[~nodes.e_again[edges]], nodes.e_up[edges]
-    halves = nodes.e_down[edges[nodes.e_again[edges]]]
-    counts = nodes.d_count[halves].astype(np.int64)
-    ends, offsets = ragged.ranges(nodes.d_first[halves], counts)
-    tree = np.concatenate([nodes.e_up[over], ragged.spread(tree[nodes.e_again[edges]], offsets)])
+    edges = np.arange(int(nodes.d_edges[:roots].sum()))
+    edges = edges[nodes.e_visits[edges] > 0]
+    over, tree = edges[~nodes.e_again[edges]], nodes.e_parent[edges]
+    halves = nodes.e_child[edges[nodes.e_again[edges]]]
+    counts = nodes.d_edges[halves].astype(np.int64)
+    ends, offsets = ragged.ranges(nodes.d_first_edge[halves], counts)
+    tree = np.concatenate([nodes.e_parent[over], ragged.spread(tree[nodes.e_again[edges]], offsets)])
     every = np.concatenate([over, ends])
-    seen = nodes.e_n[every] > 0
+    seen = nodes.e_visits[every] > 0
     every = every[seen]
-    return tree[seen].astype(np.int64), nodes.c_board[nodes.e_down[every]], nodes.e_n[every].astype(np.int64), nodes.e_w[every]
+    return (
+        tree[seen].astype(np.int64),
+        nodes.c_board[nodes.e_child[every]],
+        nodes.e_visits[every].astype(np.int64),
+        nodes.e_value_sum[every],
+    )
 
 
 def _shares(
     visits: NDArray[np.floating] | NDArray[np.int64], values: NDArray[np.float64], offsets: NDArray[np.int64], temperature: ArrayLike
 ) -> NDArray[np.float64]:
-    heat = ragged.spread(np.broadcast_to(np.asarray(temperature, np.float64), len(offsets) - 1), offsets)
+    temperatures = ragged.spread(np.broadcast_to(np.asarray(temperature, np.float64), len(offsets) - 1), offsets)
     most = ragged.spread(ragged.row_max(visits, offsets), offsets)
     top = np.where(visits == most, np.where(np.isnan(values), -np.inf, values), -np.inf)
     best = (visits == most) & (top == ragged.spread(ragged.row_max(top, offsets), offsets))
@@ -255,8 +260,8 @@ def _shares(
     # of a row without visits (a single play, not searched) every entry counts alike
     share = np.where(most > 0, visits / np.maximum(most, 1), 1.0)
     with np.errstate(under="ignore"):
-        weight = np.where(share > 0, share ** (1.0 / np.where(heat > 0, heat, 1.0)), 0.0)
-    return np.where(heat > 0, ragged.shares(weight, offsets), cold)
+        weight = np.where(share > 0, share ** (1.0 / np.where(temperatures > 0, temperatures, 1.0)), 0.0)
+    return np.where(temperatures > 0, ragged.shares(weight, offsets), cold)
 
 
 def _drawn(shares: NDArray[np.float64], offsets: NDArray[np.int64], keys: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -275,11 +280,11 @@ def _drawn(shares: NDArray[np.float64], offsets: NDArray[np.int64], keys: NDArra
 
 def _roots(forest: Forest) -> tuple[NDArray[Any], ...]:
     nodes, count = forest.nodes, forest.count
-    total = int(nodes.d_count[:count].sum())  # the roots were expanded first, in order
-    visits = nodes.e_n[:total]
-    values = np.where(visits > 0, nodes.e_w[:total] / np.maximum(visits, 1), np.nan)
-    head = (nodes.d_w[:count] / nodes.d_n[:count], nodes.d_count[:count].astype(np.int64))
-    return (*head, nodes.e_id[:total].astype(np.int64), nodes.e_again[:total], visits.astype(np.int64), values, nodes.e_prior[:total])
+    total = int(nodes.d_edges[:count].sum())  # the roots were expanded first, in order
+    visits = nodes.e_visits[:total]
+    values = np.where(visits > 0, nodes.e_value_sum[:total] / np.maximum(visits, 1), np.nan)
+    head = (nodes.d_value_sum[:count] / nodes.d_visits[:count], nodes.d_edges[:count].astype(np.int64))
+    return (*head, nodes.e_action[:total].astype(np.int64), nodes.e_again[:total], visits.astype(np.int64), values, nodes.e_prior[:total])
 
 
 def _joined(parts: list[tuple[NDArray[Any], ...]], boards: Boards, dice: NDArray[np.int8], mid: NDArray[np.bool_]) -> Roots:

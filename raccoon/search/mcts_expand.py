@@ -23,7 +23,7 @@ class Edges(NamedTuple):
     """The distinct results of the actions of P decisions.
 
     ``offsets int64[P + 1]``; per edge ``ids int16[E]`` (the lowest of the actions that lead there, in the mover's numbering),
-    ``again bool[E]`` (the same side goes on), ``boards int8[E, 2, 25]`` after it, ``prior float64[E]``, ``first float64[E]``
+    ``again bool[E]`` (the same side goes on), ``boards int8[E, 2, 25]`` after it, ``prior float64[E]``, ``initial float64[E]``
     (value to the mover as far as known, else NaN). ``actions int64[A, 3]``: (row, action, edge) of every legal action.
     """
 
@@ -32,7 +32,7 @@ class Edges(NamedTuple):
     again: NDArray[np.bool_]
     boards: Boards
     prior: NDArray[np.float64]
-    first: NDArray[np.float64]
+    initial: NDArray[np.float64]
     actions: NDArray[np.int64]
 
 
@@ -106,8 +106,8 @@ def expand(boards: Boards, dice: NDArray[np.int8], mid: NDArray[np.bool_], engin
         row, action, edge = edges.actions.T
         chances = np.asarray(engine.policy(boards, dice, mid), np.float64)[row, action]  # pyright: ignore[reportAttributeAccessIssue]
         return edges._replace(prior=np.bincount(edge, chances, len(edges.ids)))
-    first = _static(edges, dice, engine)
-    return edges._replace(prior=ragged.softmax(first, edges.offsets, temperature), first=first)
+    initial = _static(edges, dice, engine)
+    return edges._replace(prior=ragged.softmax(initial, edges.offsets, temperature), initial=initial)
 
 
 def _static(edges: Edges, dice: NDArray[np.int8], engine: Engine) -> NDArray[np.float64]:

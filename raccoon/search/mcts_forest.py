@@ -15,7 +15,7 @@ from raccoon.env.board import terminal_points
 from raccoon.env.half_moves import low_first
 from raccoon.rng import hash64, uniform
 from raccoon.search.mcts_expand import Prior, expand
-from raccoon.search.mcts_nodes import CHANCE, DECISION, EXACT, VALUED, Flights, empty, grown
+from raccoon.search.mcts_nodes import CHANCE, DECISION, EXACT, VALUED, Simulations, empty, grown
 from raccoon.search.mcts_walk import DEALT, ENUMERATED, SAMPLED, backup, descend
 
 __all__ = ["CHANCE_MODES", "Chance", "Forest", "Settings"]
@@ -87,40 +87,40 @@ class Forest:
     def _step(self, width: int) -> None:
         total = self.count * width
         tree = np.repeat(np.arange(self.count), width)
-        flights = Flights(tree, np.full(total, self.kind, np.int8), tree.copy(), np.zeros(total, bool), np.zeros(total, bool))
-        leaves, asked = np.empty(total, np.int64), np.empty(total, np.int64)
+        simulations = Simulations(tree, np.full(total, self.kind, np.int8), tree.copy(), np.zeros(total, bool), np.zeros(total, bool))
+        leaves, to_expand = np.empty(total, np.int64), np.empty(total, np.int64)
         settings = self.settings
-        while not flights.done.all():
+        while not simulations.done.all():
             self.nodes = grown(self.nodes, self.used, (total, total, 0))
-            new, wanted = descend(
+            n_leaves, n_expand = descend(
                 self.nodes,
                 self.used,
-                flights,
+                simulations,
                 self.keys,
                 self._draws,
                 self._mode,
                 settings.c_puct,
                 settings.virtual_loss,
                 leaves,
-                asked,
+                to_expand,
             )
-            if new:
-                self._value(leaves[:new])
-            if wanted:
-                self._expand(asked[:wanted])
-        backup(self.nodes, flights.node, self._mode)
+            if n_leaves:
+                self._value(leaves[:n_leaves])
+            if n_expand:
+                self._expand(to_expand[:n_expand])
+        backup(self.nodes, simulations.node, self._mode)
 
     def _value(self, leaves: NDArray[np.int64]) -> None:
         """Value new chance nodes; below finished games, and boards other than a root that the engine knows for certain, nothing grows."""
         nodes = self.nodes
         boards = nodes.c_board[leaves]
-        inner = nodes.c_up[leaves] >= 0
+        inner = nodes.c_parent[leaves] >= 0
         exact = terminal_points(boards) != 0
         knows = getattr(self.engine, "knows", None)
         if knows is not None:
             exact |= np.asarray(knows(boards), bool) & inner
         values = np.full(len(leaves), np.nan)
-        values[inner] = -nodes.e_first[nodes.c_up[leaves[inner]]]
+        values[inner] = -nodes.e_initial[nodes.c_parent[leaves[inner]]]
         unknown = np.isnan(values)
         if unknown.any():
             values[unknown] = self.engine.value(boards[unknown])
@@ -133,21 +133,21 @@ class Forest:
         edges = expand(boards, dice, mid, self.engine, settings.prior, settings.prior_temperature)
         count, start = len(edges.ids), int(self.used[2])
         self.nodes = nodes = grown(nodes, self.used, (0, 0, count))
-        nodes.d_first[decisions] = start + edges.offsets[:-1]
-        nodes.d_count[decisions] = np.diff(edges.offsets)
+        nodes.d_first_edge[decisions] = start + edges.offsets[:-1]
+        nodes.d_edges[decisions] = np.diff(edges.offsets)
         place = slice(start, start + count)
-        nodes.e_id[place], nodes.e_again[place] = edges.ids, edges.again
-        nodes.e_prior[place], nodes.e_first[place] = edges.prior, edges.first
-        nodes.e_up[place] = ragged.spread(decisions, edges.offsets)
+        nodes.e_action[place], nodes.e_again[place] = edges.ids, edges.again
+        nodes.e_prior[place], nodes.e_initial[place] = edges.prior, edges.initial
+        nodes.e_parent[place] = ragged.spread(decisions, edges.offsets)
         self.used[2] = start + count
 
     def _add_noise(self) -> None:
         """Mix Dirichlet noise into the priors of the roots, which have been expanded and nothing else."""
         nodes, share = self.nodes, self.settings.noise
-        edges, row = slice(0, int(self.used[2])), nodes.e_up[: int(self.used[2])]
-        within = np.arange(len(row)) - nodes.d_first[row]
+        edges, row = slice(0, int(self.used[2])), nodes.e_parent[: int(self.used[2])]
+        within = np.arange(len(row)) - nodes.d_first_edge[row]
         gamma = gammaincinv(self.settings.noise_alpha, uniform(hash64(0, "mcts noise", self.keys[row], within)))
         total = np.bincount(row, gamma, self.count)[row]
-        counts = nodes.d_count[row]
+        counts = nodes.d_edges[row]
         noise = np.where(total > 0, gamma / np.where(total > 0, total, 1.0), 1.0 / counts)
         nodes.e_prior[edges] = (1.0 - share) * nodes.e_prior[edges] + share * noise

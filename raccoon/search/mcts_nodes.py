@@ -24,66 +24,74 @@ __all__ = [
     "EXACT",
     "NEW",
     "PENDING",
+    "REQUESTED",
     "ROOT",
+    "UNEXPANDED",
     "VALUED",
-    "Flights",
     "Nodes",
+    "Simulations",
     "empty",
     "grown",
 ]
 
 CHANCE, DECISION = 0, 1
+"""Kinds of nodes."""
 NEW, PENDING, VALUED, EXACT = 0, 1, 2, 3
+"""States of a chance node: nobody knows its value, the engine is being asked, known, and known with nothing to grow below it."""
 ROOT, BELOW_CHANCE, BELOW_EDGE = 0, 1, 2
+"""Where a decision is."""
+UNEXPANDED, REQUESTED = -1, -2
+"""Instead of the first edge of a decision: its edges are not known, or have been asked for."""
 
 
 class Nodes(NamedTuple):
     """Arrays of chance nodes (``c_``), decisions (``d_``) and edges (``e_``), longer than what is in use.
 
-    ``n`` finished simulations through it, ``w`` sum of their values to the side that acts, ``flight`` simulations on their
-    way; ``up`` and ``down`` link the nodes, -1 for none. ``c_value`` is the engine's, to the side on roll; ``d_first`` -1
-    where the edges are not known, -2 where they have been asked for; ``e_first`` what an edge is worth before its first
-    visit, NaN where nobody knows; ``e_again``: it leads to the same side's second half.
+    ``visits``: finished simulations through it. ``value_sum``: the sum of their values to the side that acts. ``in_flight``:
+    simulations on their way. ``parent``, ``child`` and ``children`` link the nodes, -1 for none. ``c_value`` is the engine's value to
+    the side on roll. ``d_first_edge`` is the first of ``d_edges`` edges, or UNEXPANDED, or REQUESTED. ``e_action`` is OpenSpiel's
+    action. ``e_initial`` is what an edge is worth before its first visit, NaN where nobody knows. ``e_again``: the edge leads to the
+    second half of the same side's double.
     """
 
     c_board: NDArray[np.int8]
     c_state: NDArray[np.int8]
     c_value: NDArray[np.float64]
-    c_n: NDArray[np.int32]
-    c_w: NDArray[np.float64]
-    c_up: NDArray[np.int32]
-    c_down: NDArray[np.int32]
+    c_visits: NDArray[np.int32]
+    c_value_sum: NDArray[np.float64]
+    c_parent: NDArray[np.int32]
+    c_children: NDArray[np.int32]
     d_board: NDArray[np.int8]
     d_dice: NDArray[np.int8]
     d_mid: NDArray[np.bool_]
     d_kind: NDArray[np.int8]
-    d_first: NDArray[np.int32]
-    d_count: NDArray[np.int32]
-    d_n: NDArray[np.int32]
-    d_flight: NDArray[np.int32]
-    d_w: NDArray[np.float64]
-    d_up: NDArray[np.int32]
-    e_id: NDArray[np.int16]
+    d_first_edge: NDArray[np.int32]
+    d_edges: NDArray[np.int32]
+    d_visits: NDArray[np.int32]
+    d_in_flight: NDArray[np.int32]
+    d_value_sum: NDArray[np.float64]
+    d_parent: NDArray[np.int32]
+    e_action: NDArray[np.int16]
     e_again: NDArray[np.bool_]
     e_prior: NDArray[np.float64]
-    e_first: NDArray[np.float64]
-    e_n: NDArray[np.int32]
-    e_flight: NDArray[np.int32]
-    e_w: NDArray[np.float64]
-    e_down: NDArray[np.int32]
-    e_up: NDArray[np.int32]
+    e_initial: NDArray[np.float64]
+    e_visits: NDArray[np.int32]
+    e_in_flight: NDArray[np.int32]
+    e_value_sum: NDArray[np.float64]
+    e_child: NDArray[np.int32]
+    e_parent: NDArray[np.int32]
 
 
-_SHAPES = {"c_board": (2, 25), "c_down": (21,), "d_board": (2, 25), "d_dice": (2,)}
-_TYPES = {"board": np.int8, "state": np.int8, "value": np.float64, "n": np.int32, "w": np.float64, "up": np.int32, "down": np.int32}
-_TYPES |= {"dice": np.int8, "mid": np.bool_, "kind": np.int8, "first": np.int32, "count": np.int32, "flight": np.int32}
-_TYPES |= {"id": np.int16, "again": np.bool_, "prior": np.float64}
-_MINUS = ("c_up", "c_down", "d_first", "d_up", "e_down", "e_up")
+_SHAPES = {"c_board": (2, 25), "c_children": (21,), "d_board": (2, 25), "d_dice": (2,)}
+_TYPES = dict.fromkeys(("board", "state", "dice", "kind"), np.int8) | dict.fromkeys(("mid", "again"), np.bool_) | {"action": np.int16}
+_TYPES |= dict.fromkeys(("value", "value_sum", "prior", "initial"), np.float64)
+_TYPES |= dict.fromkeys(("visits", "in_flight", "parent", "children", "child", "first_edge", "edges"), np.int32)
+_NONE = ("c_parent", "c_children", "d_parent", "e_child", "e_parent")
 
 
 def _block(name: str, rows: int) -> NDArray[Any]:
-    kind = np.float64 if name == "e_first" else _TYPES[name[2:]]
-    return np.full((rows, *_SHAPES.get(name, ())), -1 if name in _MINUS else 0, kind)
+    empty = UNEXPANDED if name == "d_first_edge" else -1 if name in _NONE else 0
+    return np.full((rows, *_SHAPES.get(name, ())), empty, _TYPES[name[2:]])
 
 
 def empty() -> Nodes:
@@ -95,7 +103,7 @@ def grown(nodes: Nodes, used: NDArray[np.int64], more: tuple[int, int, int]) -> 
     """``nodes`` with room for ``more`` chance nodes, decisions and edges after the ``used int64[3]`` ones."""
     out = nodes._asdict()
     for place, prefix in enumerate("cde"):
-        need, have = int(used[place]) + more[place], len(out[f"{prefix}_n"])
+        need, have = int(used[place]) + more[place], len(out[f"{prefix}_visits"])
         if need > have:
             extra = max(need, have * 3 // 2) - have
             for name in Nodes._fields:
@@ -104,7 +112,7 @@ def grown(nodes: Nodes, used: NDArray[np.int64], more: tuple[int, int, int]) -> 
     return Nodes(**out)
 
 
-class Flights(NamedTuple):
+class Simulations(NamedTuple):
     """Simulations on their way, those of a tree side by side: ``tree int64[S]``, ``kind int8[S]`` and ``node int64[S]`` where each
     stands, ``begun bool[S]``, ``done bool[S]``: it ended at a chance node."""
 

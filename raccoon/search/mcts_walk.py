@@ -13,7 +13,21 @@ from raccoon.env.half_moves import play
 from raccoon.env.movegen import ROLLS
 from raccoon.kernels import kernel
 from raccoon.rng import GOLDEN, MIX1, MIX2
-from raccoon.search.mcts_nodes import BELOW_CHANCE, BELOW_EDGE, CHANCE, DECISION, EXACT, NEW, PENDING, ROOT, VALUED, Flights, Nodes
+from raccoon.search.mcts_nodes import (
+    BELOW_CHANCE,
+    BELOW_EDGE,
+    CHANCE,
+    DECISION,
+    EXACT,
+    NEW,
+    PENDING,
+    REQUESTED,
+    ROOT,
+    UNEXPANDED,
+    VALUED,
+    Nodes,
+    Simulations,
+)
 
 __all__ = ["DEALT", "ENUMERATED", "SAMPLED", "backup", "descend", "draw"]
 
@@ -39,16 +53,16 @@ def _roll(nodes: Nodes, chance: int, mode: int, random: np.int64) -> int:
         return int(_OUTCOME[(random * 36) >> 32])
     seen = 0
     for roll in range(21):
-        below = int(nodes.c_down[chance, roll])
+        below = int(nodes.c_children[chance, roll])
         if below >= 0:
-            seen += nodes.d_n[below] + nodes.d_flight[below]
+            seen += nodes.d_visits[below] + nodes.d_in_flight[below]
     decks = seen // 36 + 1
     place = (random * (36 * decks - seen)) >> 32
     for roll in range(21):
         left = _WEIGHT[roll] * decks
-        below = int(nodes.c_down[chance, roll])
+        below = int(nodes.c_children[chance, roll])
         if below >= 0:
-            left -= nodes.d_n[below] + nodes.d_flight[below]
+            left -= nodes.d_visits[below] + nodes.d_in_flight[below]
         if place < left:
             return roll
         place -= left
@@ -59,28 +73,28 @@ def _roll(nodes: Nodes, chance: int, mode: int, random: np.int64) -> int:
 def _select(nodes: Nodes, decision: int, c_puct: float, virtual_loss: float) -> int:
     """The edge of highest Q + c P sqrt(1 + N) / (1 + n), the first of equals.
 
-    The 1 below the root makes the prior decide the first visit. An edge without visits is worth ``e_first`` or, unknown, what
+    The 1 below the root makes the prior decide the first visit. An edge without visits is worth ``e_initial`` or, unknown, what
     the decision has been worth so far. Simulations on their way count as visits that came out ``virtual_loss`` worse than the
     edge is worth: measured from there, not from zero, they repel in lost positions too.
     """
-    start = nodes.d_first[decision]
-    stop = start + nodes.d_count[decision]
+    start = nodes.d_first_edge[decision]
+    stop = start + nodes.d_edges[decision]
     total = 0
     for edge in range(start, stop):
-        total += nodes.e_n[edge] + nodes.e_flight[edge]
+        total += nodes.e_visits[edge] + nodes.e_in_flight[edge]
     scale = c_puct * np.sqrt(1.0 + total)
-    mean = nodes.d_w[decision] / nodes.d_n[decision] if nodes.d_n[decision] > 0 else 0.0
+    mean = nodes.d_value_sum[decision] / nodes.d_visits[decision] if nodes.d_visits[decision] > 0 else 0.0
     best, highest = start, -np.inf
     for edge in range(start, stop):
-        visits = nodes.e_n[edge] + nodes.e_flight[edge]
-        if nodes.e_n[edge] > 0:
-            q = nodes.e_w[edge] / nodes.e_n[edge]
+        visits = nodes.e_visits[edge] + nodes.e_in_flight[edge]
+        if nodes.e_visits[edge] > 0:
+            q = nodes.e_value_sum[edge] / nodes.e_visits[edge]
         else:
-            q = nodes.e_first[edge]
+            q = nodes.e_initial[edge]
             if np.isnan(q):
                 q = mean
-        if nodes.e_flight[edge] > 0:
-            q -= virtual_loss * nodes.e_flight[edge] / visits
+        if nodes.e_in_flight[edge] > 0:
+            q -= virtual_loss * nodes.e_in_flight[edge] / visits
         score = q + scale * nodes.e_prior[edge] / (1.0 + visits)
         if score > highest:
             best, highest = edge, score
@@ -95,90 +109,111 @@ def _decision(nodes: Nodes, used: NDArray[np.int64], board: NDArray[np.int8], lo
     nodes.d_board[new] = board
     nodes.d_dice[new, 0], nodes.d_dice[new, 1] = low, high
     nodes.d_mid[new] = kind == BELOW_EDGE
-    nodes.d_kind[new], nodes.d_up[new] = kind, up
+    nodes.d_kind[new], nodes.d_parent[new] = kind, up
     return new
 
 
 @kernel
 def _follow(nodes: Nodes, used: NDArray[np.int64], edge: int) -> int:
     """The node below an edge, made when there is none."""
-    if nodes.e_down[edge] >= 0:
-        return int(nodes.e_down[edge])
-    above = int(nodes.e_up[edge])
+    if nodes.e_child[edge] >= 0:
+        return int(nodes.e_child[edge])
+    above = int(nodes.e_parent[edge])
     low, high = nodes.d_dice[above, 0], nodes.d_dice[above, 1]
     board = nodes.d_board[above].copy()
-    if play(board, low, high, nodes.d_mid[above], nodes.e_id[edge]):
+    if play(board, low, high, nodes.d_mid[above], nodes.e_action[edge]):
         below = _decision(nodes, used, board, low, high, BELOW_EDGE, edge)
     else:
         below = int(used[0])
         used[0] += 1
         nodes.c_board[below] = board
-        nodes.c_up[below] = edge
-    nodes.e_down[edge] = below
+        nodes.c_parent[below] = edge
+    nodes.e_child[edge] = below
     return below
+
+
+@kernel
+def _outcome(nodes: Nodes, used: NDArray[np.int64], chance: int, roll: int) -> int:
+    """The decision after a roll of a chance node, made when there is none."""
+    if nodes.c_children[chance, roll] < 0:
+        board = nodes.c_board[chance]
+        nodes.c_children[chance, roll] = _decision(nodes, used, board, _LOW[roll], _HIGH[roll], BELOW_CHANCE, chance)
+    return int(nodes.c_children[chance, roll])
+
+
+@kernel
+def _descend_one(
+    nodes: Nodes,
+    used: NDArray[np.int64],
+    kind: int,
+    node: int,
+    tree: int,
+    keys: NDArray[np.uint64],
+    draws: NDArray[np.int64],
+    mode: int,
+    c_puct: float,
+    virtual_loss: float,
+) -> tuple[int, int]:
+    """Take one simulation of ``tree`` down from ``node`` as far as it goes without an engine: the kind and number of its last node."""
+    while True:
+        if kind == DECISION:
+            if nodes.d_first_edge[node] < 0:
+                return kind, node
+            edge = _select(nodes, node, c_puct, virtual_loss)
+            nodes.e_in_flight[edge] += 1
+            node = _follow(nodes, used, edge)
+            kind = DECISION if nodes.e_again[edge] else CHANCE
+        else:
+            if nodes.c_state[node] != VALUED:
+                return kind, node
+            roll = _roll(nodes, node, mode, draw(keys[tree], draws[tree]))
+            draws[tree] += 1
+            kind, node = DECISION, _outcome(nodes, used, node, roll)
+        if kind == DECISION:
+            nodes.d_in_flight[node] += 1
 
 
 @kernel
 def descend(
     nodes: Nodes,
     used: NDArray[np.int64],
-    flights: Flights,
+    simulations: Simulations,
     keys: NDArray[np.uint64],
     draws: NDArray[np.int64],
     mode: int,
     c_puct: float,
     virtual_loss: float,
     leaves: NDArray[np.int64],
-    asked: NDArray[np.int64],
+    to_expand: NDArray[np.int64],
 ) -> tuple[int, int]:
-    """Take every simulation as far as it goes without an engine; one new node of each kind at most for each.
+    """Take every simulation as far as it goes without an engine. Each makes one new node of each kind at most.
 
-    ``keys uint64[T]`` and ``draws int64[T]`` (counted on): the dice of each tree. Fills ``leaves`` with the chance nodes to be
-    valued and ``asked`` with the decisions to be expanded, each once, and returns how many.
+    ``keys uint64[T]`` and ``draws int64[T]`` (counted on) decide the dice of each tree. Fills ``leaves`` with the chance nodes to
+    value and ``to_expand`` with the decisions to expand, each once, and returns how many.
     """
-    new_leaves, new_asked = 0, 0
-    for flight in range(flights.tree.shape[0]):
-        if flights.done[flight]:
+    n_leaves, n_expand = 0, 0
+    for i in range(simulations.tree.shape[0]):
+        if simulations.done[i]:
             continue
-        tree, kind, node = int(flights.tree[flight]), int(flights.kind[flight]), int(flights.node[flight])
-        if not flights.begun[flight]:
-            flights.begun[flight] = True
-            if kind == DECISION:
-                nodes.d_flight[node] += 1
-        while True:
-            if kind == DECISION:
-                if nodes.d_first[node] < 0:
-                    if nodes.d_first[node] == -1:
-                        nodes.d_first[node] = -2
-                        asked[new_asked] = node
-                        new_asked += 1
-                    break
-                edge = _select(nodes, node, c_puct, virtual_loss)
-                nodes.e_flight[edge] += 1
-                node = _follow(nodes, used, edge)
-                kind = DECISION if nodes.e_again[edge] else CHANCE
-                if kind == DECISION:
-                    nodes.d_flight[node] += 1
-                continue
-            state = nodes.c_state[node]
-            if state == NEW:
-                nodes.c_state[node] = PENDING
-                leaves[new_leaves] = node
-                new_leaves += 1
-            if state in (NEW, EXACT):
-                flights.done[flight] = True
-            if state != VALUED:
-                break
-            roll = _roll(nodes, node, mode, draw(keys[tree], draws[tree]))
-            draws[tree] += 1
-            below = int(nodes.c_down[node, roll])
-            if below < 0:
-                below = _decision(nodes, used, nodes.c_board[node], _LOW[roll], _HIGH[roll], BELOW_CHANCE, node)
-                nodes.c_down[node, roll] = below
-            nodes.d_flight[below] += 1
-            kind, node = DECISION, below
-        flights.kind[flight], flights.node[flight] = kind, node
-    return new_leaves, new_asked
+        kind, node = int(simulations.kind[i]), int(simulations.node[i])
+        if kind == DECISION and not simulations.begun[i]:
+            nodes.d_in_flight[node] += 1
+        simulations.begun[i] = True
+        kind, node = _descend_one(nodes, used, kind, node, int(simulations.tree[i]), keys, draws, mode, c_puct, virtual_loss)
+        simulations.kind[i], simulations.node[i] = kind, node
+        if kind == DECISION:
+            if nodes.d_first_edge[node] == UNEXPANDED:
+                nodes.d_first_edge[node] = REQUESTED
+                to_expand[n_expand] = node
+                n_expand += 1
+            continue
+        state = nodes.c_state[node]
+        simulations.done[i] = state in (NEW, EXACT)
+        if state == NEW:
+            nodes.c_state[node] = PENDING
+            leaves[n_leaves] = node
+            n_leaves += 1
+    return n_leaves, n_expand
 
 
 @kernel
@@ -186,9 +221,9 @@ def _expectation(nodes: Nodes, chance: int) -> float:
     """The mean over the 21 rolls by their odds; one not seen yet counts as what the engine says of the board before the roll."""
     total = 0.0
     for roll in range(21):
-        below = int(nodes.c_down[chance, roll])
-        if below >= 0 and nodes.d_n[below] > 0:
-            total += _WEIGHT[roll] * (nodes.d_w[below] / nodes.d_n[below])
+        below = int(nodes.c_children[chance, roll])
+        if below >= 0 and nodes.d_visits[below] > 0:
+            total += _WEIGHT[roll] * (nodes.d_value_sum[below] / nodes.d_visits[below])
         else:
             total += _WEIGHT[roll] * nodes.c_value[chance]
     return total / 36.0
@@ -197,30 +232,30 @@ def _expectation(nodes: Nodes, chance: int) -> float:
 @kernel
 def backup(nodes: Nodes, ends: NDArray[np.int64], mode: int) -> None:
     """Add the values of the chance nodes ``ends int64[S]`` to all that lies above them, one simulation after the other."""
-    for flight in range(ends.shape[0]):
-        chance = int(ends[flight])
+    for end in ends:
+        chance = int(end)
         value = nodes.c_value[chance]
         while True:
-            nodes.c_n[chance] += 1
+            nodes.c_visits[chance] += 1
             if mode == ENUMERATED and nodes.c_state[chance] == VALUED:
                 # what goes up is the change of n times the expectation, so that sums above stay sums
-                value = nodes.c_n[chance] * _expectation(nodes, chance) - nodes.c_w[chance]
-            nodes.c_w[chance] += value
-            edge = int(nodes.c_up[chance])
+                value = nodes.c_visits[chance] * _expectation(nodes, chance) - nodes.c_value_sum[chance]
+            nodes.c_value_sum[chance] += value
+            edge = int(nodes.c_parent[chance])
             if edge < 0:
                 break
             value = -value
             while True:
-                nodes.e_n[edge] += 1
-                nodes.e_flight[edge] -= 1
-                nodes.e_w[edge] += value
-                decision = int(nodes.e_up[edge])
-                nodes.d_n[decision] += 1
-                nodes.d_flight[decision] -= 1
-                nodes.d_w[decision] += value
+                nodes.e_visits[edge] += 1
+                nodes.e_in_flight[edge] -= 1
+                nodes.e_value_sum[edge] += value
+                decision = int(nodes.e_parent[edge])
+                nodes.d_visits[decision] += 1
+                nodes.d_in_flight[decision] -= 1
+                nodes.d_value_sum[decision] += value
                 if nodes.d_kind[decision] != BELOW_EDGE:
                     break
-                edge = int(nodes.d_up[decision])
+                edge = int(nodes.d_parent[decision])
             if nodes.d_kind[decision] == ROOT:
                 break
-            chance = int(nodes.d_up[decision])
+            chance = int(nodes.d_parent[decision])

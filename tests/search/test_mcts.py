@@ -56,33 +56,33 @@ def test_a_second_half_belongs_to_the_same_side() -> None:
 def test_sums_change_their_sign_with_the_player_and_nowhere_else(chance: Any, prior: Any) -> None:
     grown = forest(MCTS(60, leaves=4, prior=prior, chance=chance), TURNS.boards, TURNS.dice)
     nodes, chances, decisions, edges = grown.nodes, *(int(n) for n in grown.used)
-    assert not nodes.d_flight[:decisions].any()
-    assert not nodes.e_flight[:edges].any()
-    below = nodes.e_down[:edges]
+    assert not nodes.d_in_flight[:decisions].any()
+    assert not nodes.e_in_flight[:edges].any()
+    below = nodes.e_child[:edges]
     again, over = (np.flatnonzero((below >= 0) & (nodes.e_again[:edges] == flag)) for flag in (True, False))
     assert len(again) > 20
-    assert (nodes.d_n[:21] == 60).all()
-    np.testing.assert_allclose(nodes.e_w[again], nodes.d_w[below[again]], atol=1e-9)
-    np.testing.assert_allclose(nodes.e_w[over], -nodes.c_w[below[over]], atol=1e-9)
-    np.testing.assert_array_equal(nodes.e_n[over], nodes.c_n[below[over]])
-    per_decision = np.bincount(nodes.e_up[:edges], nodes.e_w[:edges], decisions)
-    np.testing.assert_allclose(per_decision, nodes.d_w[:decisions], atol=1e-9)
-    rolled = np.where(nodes.c_down[:chances] >= 0, nodes.d_w[nodes.c_down[:chances]], 0.0)
-    visits = np.where(nodes.c_down[:chances] >= 0, nodes.d_n[nodes.c_down[:chances]], 0)
+    assert (nodes.d_visits[:21] == 60).all()
+    np.testing.assert_allclose(nodes.e_value_sum[again], nodes.d_value_sum[below[again]], atol=1e-9)
+    np.testing.assert_allclose(nodes.e_value_sum[over], -nodes.c_value_sum[below[over]], atol=1e-9)
+    np.testing.assert_array_equal(nodes.e_visits[over], nodes.c_visits[below[over]])
+    per_decision = np.bincount(nodes.e_parent[:edges], nodes.e_value_sum[:edges], decisions)
+    np.testing.assert_allclose(per_decision, nodes.d_value_sum[:decisions], atol=1e-9)
+    rolled = np.where(nodes.c_children[:chances] >= 0, nodes.d_value_sum[nodes.c_children[:chances]], 0.0)
+    visits = np.where(nodes.c_children[:chances] >= 0, nodes.d_visits[nodes.c_children[:chances]], 0)
     value = nodes.c_value[:chances]
     expected = value + rolled.sum(axis=1)
     if chance == "enumerated":
         means = np.where(visits > 0, rolled / np.maximum(visits, 1), value[:, None])
-        expected = nodes.c_n[:chances] * (means @ ROLL_PROBS)
+        expected = nodes.c_visits[:chances] * (means @ ROLL_PROBS)
     live = nodes.c_state[:chances] == 2
-    np.testing.assert_allclose(nodes.c_w[:chances][live], expected[live], atol=1e-9)
+    np.testing.assert_allclose(nodes.c_value_sum[:chances][live], expected[live], atol=1e-9)
 
 
 def rolls_below(chance: Any, simulations: int) -> NDArray[np.int64]:
     """Visits of the 21 rolls below one board."""
     grown = forest(MCTS(simulations, prior="uniform", chance=chance), START[None], None)
-    down = grown.nodes.c_down[0]
-    return np.where(down >= 0, grown.nodes.d_n[down], 0)
+    down = grown.nodes.c_children[0]
+    return np.where(down >= 0, grown.nodes.d_visits[down], 0)
 
 
 def test_every_visit_rolls_afresh_by_the_odds() -> None:
@@ -101,8 +101,8 @@ def test_dealt_rolls_come_out_even(chance: Any) -> None:
 
 def grown_once(chance: Any, board: Boards) -> NDArray[np.int64]:
     grown = forest(MCTS(19, prior="uniform", chance=chance), board[None], None)
-    down = grown.nodes.c_down[0]
-    return np.where(down >= 0, grown.nodes.d_n[down], 0)
+    down = grown.nodes.c_children[0]
+    return np.where(down >= 0, grown.nodes.d_visits[down], 0)
 
 
 def test_a_virtual_loss_sends_the_next_simulation_elsewhere() -> None:
@@ -141,11 +141,11 @@ def test_a_first_half_is_worth_the_best_turn_behind_it() -> None:
     dice, mid = np.array([[2, 2]], np.int8), np.ones(1, bool)
     edges = expand(START[None], dice, ~mid, RANDOM, "value", 0.02)
     assert edges.again.all()
-    for board, first in zip(edges.boards, edges.first, strict=True):
+    for board, first in zip(edges.boards, edges.initial, strict=True):
         ids = legal_actions(board[None], dice, mid)[0]
         boards, rolls = (np.repeat(part, len(ids), axis=0) for part in (board[None], dice))
         assert first == -RANDOM.value(apply_actions(boards, rolls, ids, np.ones(len(ids), bool))[0]).min()
-    weight = np.exp(edges.first / 0.02)
+    weight = np.exp(edges.initial / 0.02)
     np.testing.assert_allclose(edges.prior, weight / weight.sum())
 
 
@@ -193,9 +193,9 @@ def test_noise_is_dirichlet_and_at_the_root_only() -> None:
     assert priors.var() == pytest.approx((n - 1) / (n * n * (0.5 * n + 1)), rel=0.08)
     grown = forest(MCTS(60, prior="uniform", noise=0.25), START[None], [[3, 1]])
     edges = np.arange(int(grown.used[2]))
-    inner = edges[grown.nodes.e_up[edges] > 0]
+    inner = edges[grown.nodes.e_parent[edges] > 0]
     assert len(inner) > 50
-    np.testing.assert_allclose(grown.nodes.e_prior[inner], 1.0 / grown.nodes.d_count[grown.nodes.e_up[inner]])
+    np.testing.assert_allclose(grown.nodes.e_prior[inner], 1.0 / grown.nodes.d_edges[grown.nodes.e_parent[inner]])
 
 
 def test_temperature() -> None:
