@@ -29,6 +29,7 @@ __all__ = [
     "OPPONENT",
     "OUTCOME_POINTS",
     "OWNED",
+    "BeaverPlayer",
     "Boards",
     "CubeEquities",
     "CubeModel",
@@ -38,10 +39,13 @@ __all__ = [
     "Cubes",
     "Engine",
     "Evaluator",
+    "ExactCubeModel",
     "Figure",
+    "KnowingEngine",
     "Observer",
     "Offer",
     "Player",
+    "PolicyEngine",
     "RaccoonError",
     "Report",
     "Search",
@@ -122,6 +126,27 @@ class Engine(Protocol):
 
 
 @runtime_checkable
+class KnowingEngine(Protocol):
+    """An ``Engine`` that knows some positions for certain, such as the bear-off tables. A search does not look below those."""
+
+    def knows(self, boards: Boards) -> NDArray[np.bool_]:
+        """``bool[N]``: does it know the value of the board?"""
+        ...
+
+
+@runtime_checkable
+class PolicyEngine(Protocol):
+    """An ``Engine`` that may also have a policy over half turns; ``has_policy`` says whether it has one."""
+
+    has_policy: bool
+
+    def policy(self, boards: Boards, dice: NDArray[np.int8], mid_doubles: NDArray[np.bool_] | None = None) -> NDArray[np.float32]:
+        """``float32[N, 1352]``: how likely it is to play each of OpenSpiel's actions, in the mover's numbering. ``mid_doubles bool[N]``:
+        the first half of a double has been played. Raises RaccoonError when not ``has_policy``."""
+        ...
+
+
+@runtime_checkable
 class Search(Protocol):
     """Turns engine evaluations into values of the candidate plays."""
 
@@ -166,6 +191,15 @@ class CubeModel(Protocol):
 
 
 @runtime_checkable
+class ExactCubeModel(Protocol):
+    """A ``CubeModel`` that knows the money equities of some boards for certain. A search does not look below those."""
+
+    def exact(self, boards: Boards) -> NDArray[np.bool_]:
+        """``bool[N]``: are the money equities of the board exact?"""
+        ...
+
+
+@runtime_checkable
 class CubefulSearch(Protocol):
     """A ``Search`` that can play with a live cube."""
 
@@ -195,9 +229,17 @@ class Player(Protocol):
     def take(self, boards: Boards, cubes: Cubes) -> NDArray[np.bool_]:
         """``bool[N]``: the doubler is on roll on ``boards`` (slot 1); does its opponent, this player, take?
 
-        ``cubes`` are the doubler's before it doubled. A player that can beaver has ``beaver(boards, cubes) -> bool[N]`` as
-        well, asked the same way after a take under rules with beavers.
+        ``cubes`` are the doubler's before it doubled. A player that can beaver is a ``BeaverPlayer`` as well.
         """
+        ...
+
+
+@runtime_checkable
+class BeaverPlayer(Protocol):
+    """A ``Player`` that can redouble at once when it takes."""
+
+    def beaver(self, boards: Boards, cubes: Cubes) -> NDArray[np.bool_]:
+        """``bool[N]``: redouble and keep the cube? Asked as ``Player.take``, after a take under rules with beavers."""
         ...
 
 

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.contracts import OPPONENT, Boards, CubeEquities, CubeModel, Cubes
+from raccoon.contracts import OPPONENT, Boards, CubeEquities, CubeModel, Cubes, ExactCubeModel
 from raccoon.cube.choice import OWNERS, best_of, with_beavers
 from raccoon.cubes import jacoby_active
 
@@ -95,8 +95,7 @@ class _Money:
         return None
 
     def exact(self, boards: Boards) -> NDArray[np.bool_]:
-        known = getattr(self.model, "exact", None)  # not all models know any
-        return np.zeros(len(boards), bool) if known is None else known(boards)
+        return self.model.exact(boards) if isinstance(self.model, ExactCubeModel) else np.zeros(len(boards), bool)
 
     def leaves(self, probs6: NDArray[np.floating], boards: Boards) -> _Floats:
         return self.model.by_owner(probs6, boards, self.jacoby)

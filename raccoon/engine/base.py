@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.contracts import OUTCOME_POINTS, Boards, RaccoonError
+from raccoon.contracts import OUTCOME_POINTS, Boards, Engine, PolicyEngine, RaccoonError
 from raccoon.engine.outcomes import exact_probs6
 from raccoon.env import board as rules
 
-__all__ = ["EngineBase", "checked", "inner_policy"]
+__all__ = ["EngineBase", "checked", "inner_policy", "policy_engine"]
 
 
 class EngineBase:
@@ -77,13 +75,19 @@ class EngineBase:
 
 
 def inner_policy(
-    outer: EngineBase, inner: Any, boards: Boards, dice: NDArray[np.int8], mid_doubles: NDArray[np.bool_] | None
+    outer: EngineBase, inner: Engine, boards: Boards, dice: NDArray[np.int8], mid_doubles: NDArray[np.bool_] | None
 ) -> NDArray[np.float32]:
     """``float32[N, 1352]``: the policy of ``inner``, a part of ``outer``, which counts the boards. Raises RaccoonError when it has none."""
-    if not getattr(inner, "has_policy", False):
+    policy = policy_engine(inner)
+    if policy is None:
         raise RaccoonError(f"engine {outer.name}: {inner.name} has no policy head; use a network that has one")
     outer.evaluations += len(boards)
-    return inner.policy(boards, dice, mid_doubles)
+    return policy.policy(boards, dice, mid_doubles)
+
+
+def policy_engine(engine: Engine) -> PolicyEngine | None:
+    """``engine`` where it has a policy, else None."""
+    return engine if isinstance(engine, PolicyEngine) and engine.has_policy else None
 
 
 def checked(boards: Boards) -> Boards:

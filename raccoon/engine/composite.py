@@ -4,40 +4,30 @@
 # pyright: reportUnnecessaryIsInstance=false
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.checks import quoted
-from raccoon.contracts import Boards, Engine, RaccoonError
-from raccoon.engine.base import EngineBase, inner_policy
+from raccoon.contracts import Boards, Engine, KnowingEngine, RaccoonError
+from raccoon.engine.base import EngineBase, inner_policy, policy_engine
 
-__all__ = ["CompositeEngine", "KnowingEngine"]
-
-
-class KnowingEngine(Engine, Protocol):
-    """An engine for some positions only, such as ``BearoffEngine``."""
-
-    def knows(self, boards: Boards) -> NDArray[np.bool_]:
-        """``bool[N]``: can it value the board?"""
-        ...
+__all__ = ["CompositeEngine"]
 
 
 class CompositeEngine(EngineBase):
     """``exact`` where ``exact.knows``, ``rest`` elsewhere. It has outcome probabilities when both have, and the policy of ``rest``."""
 
-    def __init__(self, exact: KnowingEngine, rest: Engine, name: str | None = None) -> None:
+    def __init__(self, exact: Engine, rest: Engine, name: str | None = None) -> None:
         for role, engine in (("exact", exact), ("rest", rest)):
             if not isinstance(engine, Engine):
                 raise RaccoonError(f"engine.{role}={quoted(engine)}: not an engine (value, probs6, name, has_probs, evaluations)")
-        if not callable(getattr(exact, "knows", None)):
+        if not isinstance(exact, KnowingEngine):
             raise RaccoonError(f"engine.exact={exact.name}: it has no knows(boards); use an engine such as bearoff")
         super().__init__(name or f"{rest.name}+{exact.name}")
         self.exact = exact
         self.rest = rest
         self.has_probs = exact.has_probs and rest.has_probs
-        self.has_policy = bool(getattr(rest, "has_policy", False))
+        self.has_policy = policy_engine(rest) is not None
 
     def knows(self, boards: Boards) -> NDArray[np.bool_]:
         """``bool[N]``: does ``exact`` value the board? A search does not look below such boards."""

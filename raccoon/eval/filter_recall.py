@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from raccoon.build import build, shared
 from raccoon.checks import whole
 from raccoon.contracts import Engine, Player, RaccoonError, Report, Turns
+from raccoon.engine.base import policy_engine
 from raccoon.env import ragged
 from raccoon.env.movegen import enumerate_turns
 from raccoon.eval import plots, report, stats
@@ -110,7 +111,7 @@ def rank_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     deep = Expectimax(job["ply"], Filter("none")).values(turns, engine).values
     best = np.stack([keep_best(values, turns.offsets, 1)[0] for values in (static, deep)], axis=1)
     asked: dict[str, Any] = {"value": lambda: child_values(turns, engine).values, "prune": lambda: child_values(turns, cheap).values}
-    if getattr(engine, "has_policy", False):
+    if policy_engine(engine) is not None:
         asked["policy"] = lambda: priors(turns, engine)
     out: dict[str, Any] = {"plays": np.diff(turns.offsets)}
     for source, ask in asked.items():

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.contracts import Boards, CubeObserver, CubeRules, Cubes, Observer, Offer, Player, RaccoonError
+from raccoon.contracts import BeaverPlayer, Boards, CubeObserver, CubeRules, Cubes, Observer, Offer, Player, RaccoonError
 from raccoon.play.live import Live
 
 __all__ = ["offer_cubes"]
+
+_Question = Literal["double", "take", "beaver"]
 
 
 def offer_cubes(
@@ -51,7 +53,7 @@ def offer_cubes(
     return dropped
 
 
-def _asked(players: Sequence[Player], question: str, who: NDArray[np.int8], boards: Boards, cubes: Cubes) -> NDArray[np.bool_]:
+def _asked(players: Sequence[Player], question: _Question, who: NDArray[np.int8], boards: Boards, cubes: Cubes) -> NDArray[np.bool_]:
     """``bool[N]``: the answers of player ``who[i]`` to each row; a player that plays itself is asked once."""
     answers = np.zeros(len(who), bool)
     groups: list[tuple[Player, NDArray[Any]]]
@@ -60,14 +62,19 @@ def _asked(players: Sequence[Player], question: str, who: NDArray[np.int8], boar
     else:
         groups = [(player, np.flatnonzero(who == seat)) for seat, player in enumerate(players)]
     for player, rows in groups:
-        method = getattr(player, question, None)
-        if len(rows) == 0 or (method is None and question == "beaver"):
+        method = _method(player, question)
+        if len(rows) == 0 or method is None:
             continue
-        if method is None:
-            raise RaccoonError(f"player {player.name}: has no {question}() and cannot play with a cube")
         given = np.asarray(method(boards[rows], cubes.take(rows)))
         if given.shape != (len(rows),) or given.dtype != bool:
             got = f"{given.dtype}{list(given.shape)}"
             raise RaccoonError(f"player {player.name}: {question}() gave {got}, wanted one bool for each of {len(rows)} rows")
         answers[rows] = given
     return answers
+
+
+def _method(player: Player, question: _Question) -> Callable[[Boards, Cubes], NDArray[np.bool_]] | None:
+    """What answers the question; None for a player that does not beaver."""
+    if question == "beaver":
+        return player.beaver if isinstance(player, BeaverPlayer) else None
+    return player.double if question == "double" else player.take

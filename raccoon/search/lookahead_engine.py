@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from raccoon.checks import quoted, whole
 from raccoon.contracts import Boards, Engine, RaccoonError
-from raccoon.engine.base import EngineBase, inner_policy
+from raccoon.engine.base import EngineBase, inner_policy, policy_engine
 from raccoon.engine.composite import CompositeEngine
 from raccoon.engine.mixture import MixtureEngine
 from raccoon.env.codec import unique_boards
@@ -36,7 +36,7 @@ class LookaheadEngine(EngineBase):
                     f"engine.{key}: it looks ahead, too, and the times multiply; give its own engine, and the depth as engine.ply"
                 )
         super().__init__(name or f"{engine.name}-{ply}ply" + ("-pruned" if prune is not None else ""))
-        self.has_probs, self.has_policy = engine.has_probs, bool(getattr(engine, "has_policy", False))
+        self.has_probs, self.has_policy = engine.has_probs, policy_engine(engine) is not None
         self.tree = Tree(engine, prune=prune, shortlist=whole("engine.shortlist", shortlist, 1))
 
     def policy(self, boards: Boards, dice: NDArray[np.int8], mid_doubles: NDArray[np.bool_] | None = None) -> NDArray[np.float32]:

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from raccoon.checks import number, quoted, whole
 from raccoon.contracts import Boards, Engine, RaccoonError, SearchResult, Turns
+from raccoon.engine.base import policy_engine
 from raccoon.env import ragged
 from raccoon.env.board import unfinished
 from raccoon.env.codec import position_words
@@ -218,7 +219,7 @@ class MCTS:
         keys: NDArray[np.uint64],
         engine: Engine,
     ) -> Forest:
-        has_policy = bool(getattr(engine, "has_policy", False))
+        has_policy = policy_engine(engine) is not None
         if self.prior == "policy" and not has_policy:
             raise RaccoonError(f"search.prior=policy: engine {engine.name} has no policy head; choose value, uniform or null")
         prior: Prior = self.prior or ("policy" if has_policy else "value")

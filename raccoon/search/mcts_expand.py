@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.contracts import Boards, Engine
+from raccoon.contracts import Boards, Engine, PolicyEngine
 from raccoon.env import ragged
 from raccoon.env.codec import key_words
 from raccoon.env.half_moves import N_ACTIONS, play, set_legal
@@ -104,7 +104,8 @@ def expand(boards: Boards, dice: NDArray[np.int8], mid: NDArray[np.bool_], engin
         return edges
     if prior == "policy":
         row, action, edge = edges.actions.T
-        chances = np.asarray(engine.policy(boards, dice, mid), np.float64)[row, action]  # pyright: ignore[reportAttributeAccessIssue]
+        assert isinstance(engine, PolicyEngine)  # MCTS has made sure of it
+        chances = np.asarray(engine.policy(boards, dice, mid), np.float64)[row, action]
         return edges._replace(prior=np.bincount(edge, chances, len(edges.ids)))
     initial = _static(edges, dice, engine)
     return edges._replace(prior=ragged.softmax(initial, edges.offsets, temperature), initial=initial)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaincinv
 
-from raccoon.contracts import Boards, Engine
+from raccoon.contracts import Boards, Engine, KnowingEngine
 from raccoon.env import ragged
 from raccoon.env.board import terminal_points
 from raccoon.env.half_moves import low_first
@@ -116,9 +116,8 @@ class Forest:
         boards = nodes.c_board[leaves]
         inner = nodes.c_parent[leaves] >= 0
         exact = terminal_points(boards) != 0
-        knows = getattr(self.engine, "knows", None)
-        if knows is not None:
-            exact |= np.asarray(knows(boards), bool) & inner
+        if isinstance(self.engine, KnowingEngine):
+            exact |= np.asarray(self.engine.knows(boards), bool) & inner
         values = np.full(len(leaves), np.nan)
         values[inner] = -nodes.e_initial[nodes.c_parent[leaves[inner]]]
         unknown = np.isnan(values)

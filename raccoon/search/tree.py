@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.contracts import Boards, Engine
+from raccoon.contracts import Boards, Engine, KnowingEngine
 from raccoon.engine.outcomes import exact_probs6, flip
 from raccoon.engine.rolls import roll_means
 from raccoon.env import ragged
@@ -76,8 +76,9 @@ class Tree:
     def _below(self, boards: Boards, depth: int, static: _Static, expanded: Callable[[Boards, int], _Floats]) -> _Floats:
         """What ``static`` says of the boards that the engine knows exactly (at depth 0: of all), and ``expanded`` of the others, a
         ``step`` at a time."""
-        knows = getattr(self.engine, "knows", None)
-        known = np.full(len(boards), depth == 0) if knows is None or depth == 0 else np.asarray(knows(boards), bool)
+        known = np.full(len(boards), depth == 0)
+        if depth and isinstance(self.engine, KnowingEngine):
+            known = np.asarray(self.engine.knows(boards), bool)
         if known.all():
             return np.asarray(static(boards), np.float64)
         rest, step = boards[~known], self.step

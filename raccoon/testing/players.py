@@ -6,7 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from raccoon.contracts import CubeEquities, CubefulSearch, CubeModel, CubeRules, Cubes, Engine, Player, Search, SearchResult, Turns
+from raccoon.contracts import (
+    BeaverPlayer,
+    CubeEquities,
+    CubefulSearch,
+    CubeModel,
+    CubeRules,
+    Cubes,
+    Engine,
+    Player,
+    Search,
+    SearchResult,
+    Turns,
+)
 from raccoon.env import ragged
 from raccoon.env.board import terminal_points
 from raccoon.env.movegen import enumerate_turns
@@ -65,7 +77,7 @@ def knows_cubes(player: Any) -> bool:
 def _check_cube_answers(player: Any, turns: Turns, cubes: Cubes) -> None:
     count = len(turns)
     for name in ("double", "take", "beaver"):
-        if name == "beaver" and not hasattr(player, name):
+        if name == "beaver" and not isinstance(player, BeaverPlayer):
             continue
         answer = getattr(player, name)(turns.boards, cubes)
         good = isinstance(answer, np.ndarray) and answer.shape == (count,) and answer.dtype == bool

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from raccoon.contracts import RaccoonError
+from raccoon.contracts import KnowingEngine, PolicyEngine, RaccoonError
+from raccoon.engine.base import policy_engine
 from raccoon.engine.bearoff import BearoffEngine
 from raccoon.engine.composite import CompositeEngine
 from raccoon.engine.gnubg import GnubgEngine
@@ -68,3 +69,13 @@ def test_the_policy_of_a_part_is_passed_on() -> None:
     assert not without.has_policy
     with pytest.raises(RaccoonError, match=r"random1\+bearoff: random1 has no policy head"):
         without.policy(turns.boards, turns.dice)
+
+
+def test_optional_members_are_protocols() -> None:
+    bearoff, policy, plain = BearoffEngine(2), Policy(1), RandomEngine(1)
+    composite = CompositeEngine(bearoff, plain)
+    assert [isinstance(engine, KnowingEngine) for engine in (bearoff, composite, policy, plain)] == [True, True, False, False]
+    # a composite always has the method, and says by has_policy whether it has a policy
+    assert isinstance(composite, PolicyEngine)
+    assert policy_engine(policy) is policy
+    assert [policy_engine(engine) for engine in (composite, plain)] == [None, None]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raccoon.contracts import OPPONENT, CubeRules, Cubes, Offer, RaccoonError
+from raccoon.contracts import OPPONENT, BeaverPlayer, CubeRules, Cubes, Offer, RaccoonError, Turns
 from raccoon.cube.model import Janowski
 from raccoon.cube.state import CubeState
 from raccoon.engine.gnubg import GnubgEngine
@@ -206,3 +206,26 @@ def test_bad_input_is_refused() -> None:
         play_games((player, player), [0], 1, cube=CubeRules(jacoby=True), match_length=3)
     with pytest.raises(RaccoonError, match="match_length"):
         play_games((player, player), [0], 1, cube=CubeRules(), match_length=0)
+
+
+class NeverBeavers:
+    """Doubles and takes at once; it has no ``beaver``."""
+
+    name = "never"
+
+    def choose(self, turns: Turns) -> np.ndarray:
+        return np.zeros(len(turns), np.int64)
+
+    def double(self, boards: np.ndarray, cubes: Cubes) -> np.ndarray:
+        return np.ones(len(cubes), bool)
+
+    take = double
+
+
+def test_a_player_without_beaver_takes_under_rules_with_beavers() -> None:
+    assert not isinstance(NeverBeavers(), BeaverPlayer)
+    assert isinstance(EnginePlayer(GNUBG), BeaverPlayer)
+    counter = DoubleCounter(np.arange(4))
+    play_games((NeverBeavers(), NeverBeavers()), np.arange(4), 2, cube=CubeRules(beavers=True, cap=4), observers=[counter], turn_cap=4)
+    assert counter.counts[:, :, 1].sum() == counter.counts[:, :, 0].sum() > 0
+    assert not counter.counts[:, :, 2].any()

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from raccoon.contracts import Cubes, Player, RaccoonError, SearchResult
@@ -20,6 +20,7 @@ from raccoon.search import StaticSearch
 ROWS = st.lists(st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=1, max_size=6), min_size=1, max_size=6)
 
 
+@settings(deadline=None)
 @given(ROWS)
 def test_best_children_is_the_first_best_full_child(rows):
     rows = [[(value, full or i == 0) for i, (value, full) in enumerate(row)] for row in rows]
