@@ -208,7 +208,7 @@ class CubefulSearch(Protocol):
         ...
 
     def cube_equities(self, boards: Boards, cubes: Cubes, engine: Engine, model: CubeModel) -> CubeEquities:
-        """Of unfinished pre-roll boards to the side on roll."""
+        """``CubeEquities``, ``float64[N]`` each, of unfinished pre-roll ``boards int8[N, 2, 25]`` with ``cubes``, to the side on roll."""
         ...
 
 

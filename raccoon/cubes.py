@@ -24,8 +24,8 @@ def jacoby_active(owner: ArrayLike, rule: ArrayLike) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class CubeRules:
-    """How the cube is played. ``jacoby`` (money): gammons count one point while the cube is centred. ``beavers`` (money): who
-    is doubled may redouble at once and keep the cube. ``cap``: the highest value that the cube is turned to."""
+    """How the cube is played. ``jacoby`` (money): gammons count one point while the cube is centred. ``beavers`` (money): the
+    side that takes a double may redouble at once and keep the cube. ``cap``: the highest value of the cube."""
 
     jacoby: bool = False
     beavers: bool = False

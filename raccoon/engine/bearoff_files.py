@@ -34,7 +34,7 @@ def table_path(what: str) -> Path:
 
 
 def load_or_build(what: str, shape: tuple[int, ...], make: Callable[[], NDArray[np.float32]]) -> NDArray[np.float32]:
-    """The table from the cache, memory-mapped so that processes share it; built and kept there when missing or changed.
+    """The table from the cache, memory-mapped so that processes share it. It is built and saved when it is missing or damaged.
 
     The digest is compared once a process, .1 s for the largest table.
     """

@@ -1,4 +1,4 @@
-"""Before the roll: who may double is asked, who is doubled answers. The match runner's cube, for all games at once."""
+"""Cube decisions before each roll, for all games of the match runner at once: one side may double, the other side answers."""
 
 from __future__ import annotations
 

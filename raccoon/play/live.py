@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, CubeRules, Cubes
 from raccoon.env.board import START
 
-__all__ = ["NOBODY", "Live"]
+__all__ = ["NOBODY", "Live", "Matches", "MoneyGames", "Scoring"]
 
 NOBODY = -1
 
@@ -67,13 +67,6 @@ class Live:
         away = (length - np.where(mover, self.score[:, ::-1], self.score)).astype(np.int16)
         return Cubes(self.cube, owner, rules, away, self.crawford)
 
-    def scored(self, won: NDArray[np.int64], length: int) -> NDArray[np.int64]:
-        """Book ``won`` (points of the game just over, to player 0); ``int64[N]``: 1 or -1 where that wins player 0 the match or
-        loses it, else 0."""
-        self.score = self.score + np.stack([np.maximum(won, 0), np.maximum(-won, 0)], axis=1)
-        over = (self.score >= length).any(axis=1)
-        return np.where(over, np.sign(won), 0)
-
     def next_games(self, movers: NDArray[np.int8], length: int) -> Live:
         """The next game of each match, opened by players ``movers``."""
         fresh = Live.start(self.row, movers, length)
@@ -81,3 +74,33 @@ class Live:
         fresh.crawford_played = self.crawford_played | self.crawford
         fresh.crawford = ~fresh.crawford_played & (self.score.max(axis=1, initial=0) == length - 1)
         return fresh
+
+
+class Scoring(Protocol):
+    """How games that are over count."""
+
+    def settled(self, live: Live, won: NDArray[np.int64], ended: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """``(result int64[N], done bool[N])`` of the games ``live``, which are over: ``won int64[N]`` points to player 0, cube included;
+        not ``ended``: the turn cap stopped the game. Where not ``done`` another game follows."""
+        ...
+
+
+class MoneyGames:
+    """Each game counts its points, and is played by itself."""
+
+    def settled(self, live: Live, won: NDArray[np.int64], ended: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """See ``Scoring``: the points; 0 where the turn cap stopped the game."""
+        return np.where(ended, won, 0), np.ones(len(won), bool)
+
+
+@dataclass(frozen=True)
+class Matches:
+    """Games add up to matches to ``length`` points."""
+
+    length: int
+
+    def settled(self, live: Live, won: NDArray[np.int64], ended: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """See ``Scoring``: 1 where player 0 has won the match, -1 where it has lost it, else 0. Adds ``won`` to the scores of ``live``."""
+        live.score = live.score + np.stack([np.maximum(won, 0), np.maximum(-won, 0)], axis=1)
+        result = np.where((live.score >= self.length).any(axis=1), np.sign(won), 0)
+        return result, (result != 0) | ~ended

@@ -1,9 +1,9 @@
-"""The one match runner: many games in lock step, every player asked once a step for all the rows that wait for it.
+"""The match runner: it plays many games in lock step and asks each player once a step for all its decisions.
 
-Arenas, self-play and data generation are this runner plus observers. Games start from the starting position, or from given
-boards: cubeless money games, money games with a live cube, or matches. Nothing here draws random numbers: dice come from
-``raccoon.play.dice`` and depend on (seed, game, roll) alone, so results do not depend on the batch, the number of workers
-or what the observers do.
+Arenas, self-play and data generation use this runner and add observers. It plays cubeless money games, money games with a live
+cube and matches, from the starting position or from given boards. It draws no random numbers: the dice come from
+``raccoon.play.dice`` and depend on (seed, game, roll) alone. So results do not depend on the batch size, the number of workers
+or the observers.
 """
 
 # What callers and configs give is checked here, whatever its annotation says.
@@ -25,7 +25,7 @@ from raccoon.env.board import START, as_array, as_boards, check, terminal_points
 from raccoon.env.movegen import enumerate_turns
 from raccoon.play import dice
 from raccoon.play.cube_turn import offer_cubes
-from raccoon.play.live import Live
+from raccoon.play.live import Live, Matches, MoneyGames, Scoring
 
 __all__ = ["MatchResult", "play_games", "slice_turns", "take_turns"]
 
@@ -118,11 +118,12 @@ class _Table:
     ) -> None:
         self.players, self.index, self.seed, self.observers = players, index, seed, observers
         self.openings, self.rules, self.length, self.turn_cap = openings, rules, length, turn_cap
+        self.scoring: Scoring = MoneyGames() if length is None else Matches(length)
         seats, self.first_dice = dice.opening(seed, index, openings)
         self.starters = self._players_of(np.arange(len(index)), seats)
         self.boards, self.first_roll = boards, (boards != START).any(axis=(1, 2)).astype(np.int64)
         points = np.zeros(len(index), np.int64)
-        self.result = MatchResult(index, points, -self.first_roll, np.zeros(len(index), bool), np.ones(len(index), np.int32))
+        self.result = MatchResult(index, points, np.zeros(len(index), np.int64), np.zeros(len(index), bool), np.ones(len(index), np.int32))
 
     def deal(self, rows: NDArray[np.int64]) -> Live:
         """New games (matches) of the given rows."""
@@ -156,7 +157,7 @@ class _Table:
         after = turns.children[turns.offsets[:-1] + chosen]
         for observer in self.observers:
             observer.played(step, turns, chosen)
-        won = self._points(live, -terminal_points(after).astype(np.int64))
+        won = cubes.game_points(-terminal_points(after).astype(np.int64)) * live.cube * (1 - 2 * live.mover.astype(np.int64))  # to player 0
         live.boards, live.mover, live.roll = after, (1 - live.mover).astype(np.int8), live.roll + 1
         over = (won != 0) | (live.roll - self.first_roll[live.row] >= self.turn_cap)
         if not over.any():
@@ -172,18 +173,12 @@ class _Table:
             rolled[later] = dice.opening(self.seed, _stream(games[later], live.number[later]))[1]
         return rolled
 
-    def _points(self, live: Live, to_mover: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Points to player 0 of the games that ``to_mover`` (cubeless, 0: goes on) has ended."""
-        return live.cubes(self.rules, self.length).game_points(to_mover) * live.cube * (1 - 2 * live.mover.astype(np.int64))
-
     def _finish(self, live: Live, won: NDArray[np.int64], ended: NDArray[np.bool_]) -> Live:
         """Book games that are over (not ``ended``: stopped by the turn cap); next games of matches that are not."""
-        settled = np.where(ended, won, 0)
-        if self.length is not None:
-            settled = live.scored(won, self.length)
-        done = np.ones(len(won), bool) if self.length is None else (settled != 0) | ~ended
+        self.result.rolls[live.row] += live.roll - self.first_roll[live.row]
+        settled, done = self.scoring.settled(live, won, ended)
         rows = live.row[done]
-        self.result.points[rows], self.result.rolls[rows] = settled[done], self.result.rolls[rows] + live.roll[done]
+        self.result.points[rows] = settled[done]
         self.result.capped[rows], self.result.cube[rows] = ~ended[done], live.cube[done]
         if len(rows):
             for observer in self.observers:
@@ -191,13 +186,12 @@ class _Table:
         more = live.take(~done)
         if len(more.row) == 0 or self.length is None:
             return more
-        self.result.rolls[more.row] += more.roll
         seats = dice.opening(self.seed, _stream(self.index[more.row], more.number + 1))[0]
         return more.next_games(self._players_of(more.row, seats), self.length)
 
 
 def _stream(games: NDArray[np.int64], number: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Which dice: of the game itself, or of a later game of the match with that index."""
+    """``int64[N]``: the game numbers that decide the dice. The first game of a match has the number of the match, later ones their own."""
     return games + (number << 40)
 
 

@@ -218,8 +218,8 @@ def _search_forced_or_gated_plays(
     model: CubeModel | None,
     asked: list[int],
 ) -> None:
-    """In place, one decision: a play that a search does not look below, being the only one or far ahead, is still shown at full
-    depth, and so is the one ``asked`` about."""
+    """Search plays of one decision that the search left out, in place. A search does not look below a forced play or one that is far
+    ahead (``gate``). Such a play is still shown at full depth, and so are the plays that are ``asked`` about."""
     if not (plies == search.ply).any():
         best = keep_best(np.where(full, values, -np.inf), turns.offsets, 1)[0]
         full[:] = False

@@ -1,4 +1,4 @@
-"""Doubles played half by half, as OpenSpiel asks for them: kept only to measure what that concedes.
+"""Doubles played half by half, as OpenSpiel asks for them. This is here only to measure what it gives away.
 
 A double is two actions of two half-moves each. Greedy play ranks the first action by the static value of the board in
 between, read as if the mover were about to roll, then takes the best whole turn behind the chosen one.

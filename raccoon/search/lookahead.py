@@ -1,9 +1,9 @@
-"""Static choice (GNUBG's 0-ply): value every afterstate of a turn, negate, compare. This is what picks moves.
+"""Static choice (GNUBG's 0-ply): the engine values the board after each legal play, and the best value wins.
 
-Leaves are deduplicated over the whole batch; finished leaves get their exact value and are never evaluated. A double
-is optimised over all its half-moves at once (``joint``). The ``greedy`` way, kept for comparison, fixes the first two
-half-moves by the static value of the board in between - a board no net is trained on, since the mover still owes
-half-moves of a known die - and then picks the rest; it concedes equity on doubles and is identical on other rolls.
+Equal boards of a batch are evaluated once. Finished games get their exact value and are never evaluated. A double is one
+play of up to four half-moves (``joint``). The ``greedy`` way is there for comparison: it fixes the first two half-moves by the
+static value of the board in between and then picks the rest. No network is trained on such boards, so greedy play gives
+away equity on doubles. On other rolls both ways are the same.
 """
 
 from __future__ import annotations

@@ -30,9 +30,9 @@ def named_chances(six: Sequence[float] | None) -> dict[str, float] | None:
 
 
 class Unit:
-    """How the equities of one question are told: ``cubes`` is its cube (one row), None where equities are cubeless.
+    """The unit of the equities of one question. ``cubes`` is its cube (one row), None where equities are cubeless.
 
-    Match equities (2 MWC - 1, see ``raccoon.cube.match_equity``) are told twice. ``mwc`` is the match winning chance, from 0 to
+    Match equities (2 MWC - 1, see ``raccoon.cube.match_equity``) are reported in two units. ``mwc`` is the match winning chance, from 0 to
     1; ``equity`` the normalised one (EMG), on which a single game lost at the present cube is -1 and one won 1. Money equities
     are points per unit of the cube already and have no ``mwc``.
     """
