@@ -39,6 +39,7 @@ __all__ = [
     "Cubes",
     "Engine",
     "Evaluator",
+    "ExactChancesModel",
     "ExactCubeModel",
     "Figure",
     "KnowingEngine",
@@ -196,6 +197,15 @@ class ExactCubeModel(Protocol):
 
     def exact(self, boards: Boards) -> NDArray[np.bool_]:
         """``bool[N]``: are the money equities of the board exact?"""
+        ...
+
+
+@runtime_checkable
+class ExactChancesModel(Protocol):
+    """A ``CubeModel`` that knows the outcome chances of some boards for certain."""
+
+    def chances(self, probs6: NDArray[np.floating], boards: Boards) -> NDArray[np.float64]:
+        """``float64[N, 6]``: ``probs6 [N, 6]``, made exact where the model knows the board."""
         ...
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.contracts import Boards, CubefulSearch, CubeModel, Engine, RaccoonError, Turns
+from raccoon.contracts import Boards, CubefulSearch, CubeModel, Engine, ExactChancesModel, RaccoonError, Turns
 from raccoon.cube.cubeful import CubefulTree
 from raccoon.cube.model import best_of
 from raccoon.engine.outcomes import FLIPPED, exact_probs6
@@ -247,6 +247,6 @@ def _chances(boards: Boards, ply: int, engine: Engine, search: Any, model: CubeM
         out[live] = search.tree(engine).chances(boards[live], ply)
     elif live.any():
         out[live] = engine.probs6(boards[live])
-    if hasattr(model, "chances"):  # not all models know any
+    if isinstance(model, ExactChancesModel):
         out[live] = model.chances(out[live], boards[live])
     return out.tolist()
