@@ -81,14 +81,9 @@ def undo(mover: NDArray[np.int8], other: NDArray[np.int8], source: int, die: int
 
 
 @kernel
-def _next_move(mover: NDArray[np.int8], other: NDArray[np.int8], source: int, die: int) -> tuple[int, int]:
-    """Move the first checker that can from ``source`` downwards: where it was and how it moved (see ``step``; 0: none can)."""
-    while source >= 0:
-        kind = step(mover, other, source, die)
-        if kind:
-            return source, kind
-        source -= 1
-    return source, 0
+def _keep(work: NDArray[np.uint64], found: NDArray[np.uint64], place: int) -> None:
+    for word in range(_WORDS):
+        found[place, word] = work[word]
 
 
 @kernel
@@ -109,15 +104,18 @@ def _search(
     while True:
         kind = 0
         if level < steps:
-            source, kind = _next_move(mover, other, source, dice[level])
+            while source >= 0:
+                kind = step(mover, other, source, dice[level])
+                if kind:
+                    break
+                source -= 1
         if kind:
             sources[level], kinds[level] = source, kind
             level += 1
             if level > depth:
                 depth, count = level, 0
             if level == depth:
-                for word in range(_WORDS):
-                    found[count, word] = work[word]
+                _keep(work, found, count)
                 count += 1
             if not ordered:
                 source = 24
