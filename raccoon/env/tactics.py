@@ -58,12 +58,10 @@ def _movable(mine: int, free: int, a: int, b: int) -> int:
 
 
 @kernel
-def _one_side(board: Any, side: int, shots: Any, mobility: Any) -> tuple[int, int]:
-    """Counts of 36 rolls by point of ``side`` into ``shots int64[24]`` and ``mobility int64[24]``; gives any shot and entry."""
+def _masks(board: Any, side: int) -> tuple[int, int, int]:
+    """Points of ``side`` in bits: those with its checkers, those with a blot of the other side, those that it may move to."""
     mine, blots, free = 0, 0, 0
     for i in range(24):
-        shots[i] = 0
-        mobility[i] = 0
         if board[side, i] > 0:
             mine |= 1 << i
         other = board[1 - side, 23 - i]
@@ -71,6 +69,22 @@ def _one_side(board: Any, side: int, shots: Any, mobility: Any) -> tuple[int, in
             free |= 1 << i
         if other == 1:
             blots |= 1 << i
+    return mine, blots, free
+
+
+@kernel
+def _add(counts: Any, points: int, weight: int) -> None:
+    """Add ``weight`` to ``counts int64[24]`` at each of ``points``."""
+    for i in range(24):
+        counts[i] += weight * ((points >> i) & 1)
+
+
+@kernel
+def _one_side(board: Any, side: int, shots: Any, mobility: Any) -> tuple[int, int]:
+    """Counts of 36 rolls by point of ``side`` into ``shots int64[24]`` and ``mobility int64[24]``; gives any shot and entry."""
+    shots[:] = 0
+    mobility[:] = 0
+    mine, blots, free = _masks(board, side)
     bar = int(board[side, 24])
     any_shot, entry = 0, 0
     for a in range(1, 7):
@@ -82,13 +96,10 @@ def _one_side(board: Any, side: int, shots: Any, mobility: Any) -> tuple[int, in
                 hit = _hit(mine, bar, free, a, b) & blots
                 if hit:
                     any_shot += weight
-                    for i in range(24):
-                        if (hit >> i) & 1:
-                            shots[i] += weight
+                    _add(shots, hit, weight)
             able = _movable(mine, free, a, b)
             if able:
-                for i in range(24):
-                    mobility[i] += weight * ((able >> i) & 1)
+                _add(mobility, able, weight)
     return any_shot, entry if bar else 36
 
 
