@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,8 +104,8 @@ def expand(boards: Boards, dice: NDArray[np.int8], mid: NDArray[np.bool_], engin
         return edges
     if prior == "policy":
         row, action, edge = edges.actions.T
-        assert isinstance(engine, PolicyEngine)  # MCTS has made sure of it
-        chances = np.asarray(engine.policy(boards, dice, mid), np.float64)[row, action]
+        policy = cast(PolicyEngine, engine)  # MCTS has made sure of it
+        chances = np.asarray(policy.policy(boards, dice, mid), np.float64)[row, action]
         return edges._replace(prior=np.bincount(edge, chances, len(edges.ids)))
     initial = _static(edges, dice, engine)
     return edges._replace(prior=ragged.softmax(initial, edges.offsets, temperature), initial=initial)

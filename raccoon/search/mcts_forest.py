@@ -58,6 +58,7 @@ class Forest:
     ) -> None:
         self.engine, self.settings, self.keys = engine, settings, keys
         self.count, self.kind = len(boards), CHANCE if dice is None else DECISION
+        self._knowing = engine if isinstance(engine, KnowingEngine) else None  # asked once: it takes as long as a small kernel
         self.used = np.zeros(3, np.int64)
         self.nodes = empty()
         self._draws = np.zeros(self.count, np.int64)
@@ -87,7 +88,9 @@ class Forest:
     def _step(self, width: int) -> None:
         total = self.count * width
         tree = np.repeat(np.arange(self.count), width)
-        simulations = Simulations(tree, np.full(total, self.kind, np.int8), tree.copy(), np.zeros(total, bool), np.zeros(total, bool))
+        simulations = Simulations(tree, np.full(total, self.kind, np.int8), tree.copy(), np.zeros(total, bool))
+        if self.kind == DECISION:
+            self.nodes.d_in_flight[: self.count] += width
         leaves, to_expand = np.empty(total, np.int64), np.empty(total, np.int64)
         settings = self.settings
         while not simulations.done.all():
@@ -116,8 +119,8 @@ class Forest:
         boards = nodes.c_board[leaves]
         inner = nodes.c_parent[leaves] >= 0
         exact = terminal_points(boards) != 0
-        if isinstance(self.engine, KnowingEngine):
-            exact |= np.asarray(self.engine.knows(boards), bool) & inner
+        if self._knowing is not None:
+            exact |= np.asarray(self._knowing.knows(boards), bool) & inner
         values = np.full(len(leaves), np.nan)
         values[inner] = -nodes.e_initial[nodes.c_parent[leaves[inner]]]
         unknown = np.isnan(values)

@@ -114,10 +114,9 @@ def grown(nodes: Nodes, used: NDArray[np.int64], more: tuple[int, int, int]) -> 
 
 class Simulations(NamedTuple):
     """Simulations on their way, those of a tree side by side: ``tree int64[S]``, ``kind int8[S]`` and ``node int64[S]`` where each
-    stands, ``begun bool[S]``, ``done bool[S]``: it ended at a chance node."""
+    stands, ``done bool[S]``: it ended at a chance node."""
 
     tree: NDArray[np.int64]
     kind: NDArray[np.int8]
     node: NDArray[np.int64]
-    begun: NDArray[np.bool_]
     done: NDArray[np.bool_]

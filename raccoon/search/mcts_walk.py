@@ -6,6 +6,8 @@ decision (there it waits). The kernels are loops, not recursions.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,7 +20,6 @@ from raccoon.search.mcts_nodes import (
     BELOW_EDGE,
     CHANCE,
     DECISION,
-    EXACT,
     NEW,
     PENDING,
     REQUESTED,
@@ -133,44 +134,13 @@ def _follow(nodes: Nodes, used: NDArray[np.int64], edge: int) -> int:
 
 
 @kernel
-def _outcome(nodes: Nodes, used: NDArray[np.int64], chance: int, roll: int) -> int:
-    """The decision after a roll of a chance node, made when there is none."""
-    if nodes.c_children[chance, roll] < 0:
-        board = nodes.c_board[chance]
-        nodes.c_children[chance, roll] = _decision(nodes, used, board, _LOW[roll], _HIGH[roll], BELOW_CHANCE, chance)
-    return int(nodes.c_children[chance, roll])
-
-
-@kernel
-def _descend_one(
-    nodes: Nodes,
-    used: NDArray[np.int64],
-    kind: int,
-    node: int,
-    tree: int,
-    keys: NDArray[np.uint64],
-    draws: NDArray[np.int64],
-    mode: int,
-    c_puct: float,
-    virtual_loss: float,
-) -> tuple[int, int]:
-    """Take one simulation of ``tree`` down from ``node`` as far as it goes without an engine: the kind and number of its last node."""
-    while True:
-        if kind == DECISION:
-            if nodes.d_first_edge[node] < 0:
-                return kind, node
-            edge = _select(nodes, node, c_puct, virtual_loss)
-            nodes.e_in_flight[edge] += 1
-            node = _follow(nodes, used, edge)
-            kind = DECISION if nodes.e_again[edge] else CHANCE
-        else:
-            if nodes.c_state[node] != VALUED:
-                return kind, node
-            roll = _roll(nodes, node, mode, draw(keys[tree], draws[tree]))
-            draws[tree] += 1
-            kind, node = DECISION, _outcome(nodes, used, node, roll)
-        if kind == DECISION:
-            nodes.d_in_flight[node] += 1
+def _request(states: NDArray[Any], node: int, unknown: int, requested: int, out: NDArray[np.int64], count: int) -> int:
+    """Ask for ``node`` once: write it to ``out`` where its state is ``unknown``, which becomes ``requested``; how many are in ``out``."""
+    if states[node] != unknown:
+        return count
+    states[node] = requested
+    out[count] = node
+    return count + 1
 
 
 @kernel
@@ -195,24 +165,32 @@ def descend(
     for i in range(simulations.tree.shape[0]):
         if simulations.done[i]:
             continue
-        kind, node = int(simulations.kind[i]), int(simulations.node[i])
-        if kind == DECISION and not simulations.begun[i]:
-            nodes.d_in_flight[node] += 1
-        simulations.begun[i] = True
-        kind, node = _descend_one(nodes, used, kind, node, int(simulations.tree[i]), keys, draws, mode, c_puct, virtual_loss)
+        tree, kind, node = int(simulations.tree[i]), int(simulations.kind[i]), int(simulations.node[i])
+        while True:
+            if kind == DECISION:
+                if nodes.d_first_edge[node] < 0:
+                    n_expand = _request(nodes.d_first_edge, node, UNEXPANDED, REQUESTED, to_expand, n_expand)
+                    break
+                edge = _select(nodes, node, c_puct, virtual_loss)
+                nodes.e_in_flight[edge] += 1
+                node = _follow(nodes, used, edge)
+                kind = DECISION if nodes.e_again[edge] else CHANCE
+                if kind == DECISION:
+                    nodes.d_in_flight[node] += 1
+                continue
+            if nodes.c_state[node] != VALUED:
+                simulations.done[i] = nodes.c_state[node] != PENDING
+                n_leaves = _request(nodes.c_state, node, NEW, PENDING, leaves, n_leaves)
+                break
+            roll = _roll(nodes, node, mode, draw(keys[tree], draws[tree]))
+            draws[tree] += 1
+            below = int(nodes.c_children[node, roll])
+            if below < 0:
+                below = _decision(nodes, used, nodes.c_board[node], _LOW[roll], _HIGH[roll], BELOW_CHANCE, node)
+                nodes.c_children[node, roll] = below
+            nodes.d_in_flight[below] += 1
+            kind, node = DECISION, below
         simulations.kind[i], simulations.node[i] = kind, node
-        if kind == DECISION:
-            if nodes.d_first_edge[node] == UNEXPANDED:
-                nodes.d_first_edge[node] = REQUESTED
-                to_expand[n_expand] = node
-                n_expand += 1
-            continue
-        state = nodes.c_state[node]
-        simulations.done[i] = state in (NEW, EXACT)
-        if state == NEW:
-            nodes.c_state[node] = PENDING
-            leaves[n_leaves] = node
-            n_leaves += 1
     return n_leaves, n_expand
 
 
