@@ -13,12 +13,11 @@ from typing import Any
 
 import raccoon
 from raccoon.files import read_json, write_json
-from raccoon.versions import EVALUATORS, installed
+from raccoon.versions import RECORDED, installed
 
 __all__ = ["FILE", "git_state", "record"]
 
 FILE = "provenance.json"
-_PACKAGES = ("torch", "numpy", *EVALUATORS, "open_spiel", "lightning")
 _SECONDS = 10.0
 
 
@@ -28,7 +27,7 @@ def record(folder: Path, **parts: Any) -> dict[str, Any]:
     path = folder / FILE
     before = read_json(path) if path.is_file() else {}
     known = dict(before) if isinstance(before, Mapping) else {}
-    known |= {"git": git_state(), "versions": installed(*_PACKAGES), **parts}
+    known |= {"git": git_state(), "versions": installed(*RECORDED), **parts}
     write_json(path, known)
     return known
 

@@ -7,13 +7,16 @@ import importlib.metadata
 
 from raccoon import __version__
 
-__all__ = ["COMPUTES", "EVALUATORS", "computing", "installed"]
+__all__ = ["COMPUTES", "EVALUATORS", "RECORDED", "computing", "installed"]
 
 COMPUTES = "0.1.0"
 """Stands for what Raccoon computes from a job. It is raised, to the version of that release, when equal settings give other results;
 until then label sets, shards and runs of older releases are continued."""
 EVALUATORS = ("gnubg-nn", "gnubg", "bgsage")
 """Packages whose version changes the numbers they give."""
+
+RECORDED = ("torch", "numpy", *EVALUATORS, "open_spiel", "lightning")
+"""Packages whose versions a run folder and a report keep."""
 
 
 def installed(*packages: str) -> dict[str, str]:

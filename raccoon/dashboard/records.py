@@ -15,6 +15,7 @@ from raccoon.contracts import RaccoonError, Report
 from raccoon.dashboard.folders import find_runs
 from raccoon.dashboard.measured import read_report, read_tables, usable
 from raccoon.files import read_json
+from raccoon.flatten import leaves
 from raccoon.provenance import FILE as PROVENANCE
 from raccoon.sweeps import Job, read_jobs
 
@@ -153,18 +154,10 @@ def _config(path: Path, faults: list[str]) -> dict[str, Any]:
         found = yaml.safe_load(path.read_text(encoding="utf-8"))
         if found is not None and not isinstance(found, Mapping):
             raise ValueError("holds no settings")
-        return {key: value for name, node in (found or {}).items() if name not in _HIDDEN for key, value in _flat(node, str(name))}
+        return {key: value for name, node in (found or {}).items() if name not in _HIDDEN for key, value in leaves(node, str(name))}
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         faults.append(f"{path.name}: not readable as YAML ({' '.join(str(error).split())[:200]})")
         return {}
-
-
-def _flat(node: Any, at: str) -> Iterable[tuple[str, Any]]:
-    if isinstance(node, Mapping) and node:
-        for key, value in node.items():
-            yield from _flat(value, f"{at}.{key}")
-    else:
-        yield at, node
 
 
 def _rows(path: Path, faults: list[str]) -> list[dict[str, float]]:

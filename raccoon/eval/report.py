@@ -19,17 +19,16 @@ import numpy as np
 
 from raccoon.contracts import Figure, RaccoonError, Report
 from raccoon.files import atomic, read_json, write_csv, write_json, write_text
-from raccoon.versions import EVALUATORS, installed
+from raccoon.versions import RECORDED, installed
 
 if TYPE_CHECKING:
     from rich.console import Group
     from rich.table import Table
 
-__all__ = ["check_free", "format_figure", "grid", "read", "render", "show", "to_dict", "versions", "write"]
+__all__ = ["check_free", "flat_row", "format_figure", "grid", "read", "render", "show", "to_dict", "versions", "write"]
 
 log = logging.getLogger(__name__)
 _WIDTH = 140
-_PACKAGES = ("torch", "numpy", *EVALUATORS, "open_spiel", "lightning")
 
 
 def write(report: Report, run_dir: Path | str) -> Path:
@@ -43,7 +42,7 @@ def write(report: Report, run_dir: Path | str) -> Path:
     written = []
     for title, rows in report.tables.items():
         name = f"{_slug(title)}.csv"
-        write_csv(folder / name, [dict(_flat(row)) for row in rows])
+        write_csv(folder / name, [dict(flat_row(row)) for row in rows])
         written.append(name)
     for stem, draw in report.plots.items():
         name = f"{stem}.png"
@@ -103,7 +102,7 @@ def to_dict(report: Report) -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """Versions of Python and of what computes or referees."""
-    return {"python": platform.python_version(), **installed(*_PACKAGES)}
+    return {"python": platform.python_version(), **installed(*RECORDED)}
 
 
 def show(what: Report | Table) -> None:
@@ -198,7 +197,8 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def _flat(row: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
+def flat_row(row: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
+    """The cells of a table's row; a figure has the ends of its interval in two more."""
     for key, value in row.items():
         if isinstance(value, Figure):
             yield key, value.value

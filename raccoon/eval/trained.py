@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from omegaconf import OmegaConf
 from yaml import YAMLError
 
 from raccoon.contracts import RaccoonError
+from raccoon.flatten import leaves
 
 __all__ = ["config_names", "scored_folder"]
 
@@ -27,7 +28,7 @@ def config_names(jobs: Sequence[Path]) -> list[str]:
 
     Raises RaccoonError naming a configuration that cannot be read.
     """
-    flat = [_flat(_config(job)) for job in jobs]
+    flat = [dict(leaves(_config(job))) for job in jobs]
     keys = sorted({key for one in flat for key in one if any(other.get(key) != one[key] for other in flat)})
     names = [" ".join(f"{key}={_short(one.get(key))}" for key in keys) for one in flat]
     return [name if name and names.count(name) == 1 else f"{name} #{job.name}".strip() for name, job in zip(names, jobs, strict=True)]
@@ -39,14 +40,6 @@ def _config(job: Path) -> dict[str, Any]:
     except (OSError, ValueError, YAMLError) as error:
         raise RaccoonError(f"{job / 'config.yaml'}: cannot be read ({error}); take that folder out of the sweep") from error
     return {str(key): value for key, value in found.items() if key not in _APART} if isinstance(found, dict) else {}
-
-
-def _flat(node: Mapping[Any, Any], prefix: str = "") -> dict[str, Any]:
-    """Leaves by dotted key; interpolations stay text, so that what follows from another key is not listed twice."""
-    leaves: dict[str, Any] = {}
-    for key, value in node.items():
-        leaves |= _flat(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {f"{prefix}{key}": value}
-    return leaves
 
 
 def _short(value: Any) -> str:

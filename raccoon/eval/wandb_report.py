@@ -69,20 +69,12 @@ def _summary(figures: Mapping[str, Figure], prefix: str) -> Iterable[tuple[str, 
 
 def _cells(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[Any]]]:
     """Column names and values; a figure has its interval in two more columns, so that every column is of one type."""
-    flat = [dict(_flat(row)) for row in rows]
+    flat = [dict(reports.flat_row(row)) for row in rows]
     heads = list(dict.fromkeys(key for row in flat for key in row))
     numeric = {
         head: all(isinstance(row.get(head), int | float | None) and not isinstance(row.get(head), bool) for row in flat) for head in heads
     }
     return heads, [[_cell(row.get(head), numeric[head]) for head in heads] for row in flat]
-
-
-def _flat(row: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
-    for key, value in row.items():
-        if isinstance(value, Figure):
-            yield from ((key, value.value), (f"{key} lo", value.lo), (f"{key} hi", value.hi))
-        else:
-            yield key, value
 
 
 def _cell(value: Any, number: bool) -> Any:

@@ -1,0 +1,17 @@
+"""Nested settings as one level: ``{"trainer": {"lr": 1}}`` is ``trainer.lr = 1``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+__all__ = ["leaves"]
+
+
+def leaves(node: Any, at: str = "") -> Iterator[tuple[str, Any]]:
+    """The values below ``node``, which sits at the dotted key ``at``, each with its dotted key; an empty mapping is a value."""
+    if not isinstance(node, Mapping) or (not node and at):
+        yield at, node
+        return
+    for key, value in node.items():
+        yield from leaves(value, f"{at}.{key}" if at else str(key))
