@@ -69,8 +69,8 @@ def test_help_lists_every_group_and_marks_the_defaults() -> None:
     for group, options in catalogue().items():
         if group.startswith("debug/"):
             continue
-        for kind in ("train", "evaluate", "generate", "search"):
-            lacks = {"debug", "executor", "experiment", "sweep"} if kind == "search" else set()
+        for kind in READ:
+            lacks = {"debug", "executor", "experiment", "sweep"} if kind in ("search", "rgp") else set()
             refused = group.split("/")[0] in set().union(*READ.values()) - READ[kind] | lacks
             assert (f"\n  {group} " in text(kind)) is not refused
             assert refused or all(option in text(kind) for option in options)

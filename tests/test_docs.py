@@ -38,7 +38,7 @@ _PATH = re.compile(r"[\w.-]+(/[\w.-]+)*(/|\.(py|md|yaml|toml))")
 _DOTTED = re.compile(r"raccoon(?:\.\w+)+[*<]?")
 _OVERRIDE = re.compile(r"[+~]*[a-z_]+[\w/@.]*=")
 _PROGRAMS = {"train.py": "train", "evaluate.py": "evaluate", "raccoon-train": "train", "raccoon-evaluate": "evaluate"}
-_MODULES = {"raccoon.cli.train": "train", "raccoon.cli.evaluate": "evaluate", "raccoon.cli.generate": "generate"}
+_MODULES = {"raccoon.cli.train": "train", "raccoon.cli.evaluate": "evaluate", "raccoon.cli.generate": "generate", "raccoon.cli.rgp": "rgp"}
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ LAYERS = [
     ["search", "cube"],
     ["play"],
     ["matches"],
-    ["data", "train", "eval"],
+    ["data", "train", "eval", "protocol"],
     ["dashboard"],
     ["cli"],
     ["api"],

@@ -14,6 +14,7 @@ _ABOUT = {
     "evaluate": "Measure a player.",
     "generate": "Label positions.",
     "search": "Say what a player thinks of a position: plays ranked, chances, depth.",
+    "rgp": "Let other programs play a player, by text messages (docs/rgp.md).",
 }
 _EXAMPLES = {
     "train": (
@@ -34,6 +35,10 @@ _EXAMPLES = {
         "file=positions.txt search=pruned search.ply=2 json=true top=3",
         "file=positions.txt search=roller_plus out=analysed.jsonl",
     ),
+    "rgp": (
+        "player=default search=pruned search.ply=2",
+        "player=gnubg2",
+    ),
     "evaluate": (
         "player=default opponent=gnubg0 evaluator.games=6000",
         "evaluator=bgsage_pr player=checkpoint player.checkpoint=runs/.../net.pt",
@@ -42,17 +47,18 @@ _EXAMPLES = {
         "debug=fast",
     ),
 }
-_PROGRAM = {"generate": "python -m raccoon.cli.generate"}
+_PROGRAM = {kind: f"python -m raccoon.cli.{kind}" for kind in ("generate", "rgp")}
 _HIDDEN = ("debug/",)
 _GLUE = "\u00a0"  # no line ends between an option and its provider
-_LACKS = {"search": {"debug", "executor", "experiment", "sweep"}}  # groups that every other command line has
+_NO_RUNS = {"search", "rgp"}  # programs without a run folder, and so without the groups of those that have one
+_OF_RUNS = {"debug", "executor", "experiment", "sweep"}
 
 
 def text(kind: str) -> str:
     """The help page of the command line ``kind``."""
     program = _PROGRAM.get(kind, f"python {kind}.py")
     chosen = defaults(kind)
-    elsewhere = set().union(*READ.values()) - READ.get(kind, set()) | _LACKS.get(kind, set())
+    elsewhere = set().union(*READ.values()) - READ.get(kind, set()) | (_OF_RUNS if kind in _NO_RUNS else set())
     lines = [_ABOUT.get(kind, kind), "", f"usage: {program} [-m] [GROUP=OPTION ...] [KEY=VALUE ...]", ""]
     lines += ["Groups and options (* is the default; another provider's name is in brackets):"]
     for group, options in catalogue().items():
@@ -67,8 +73,8 @@ def text(kind: str) -> str:
         )
         lines += [line.replace(_GLUE, " ") for line in wrapped]
     lines += ["", "Examples:", *(f"  {program} {example}" for example in _EXAMPLES.get(kind, ()))]
-    if kind == "search":
-        lines += ["", *_search_keys(), "  --cfg job          print the composed config and stop"]
+    if kind in _NO_RUNS:
+        lines += ["", *_own_keys(kind), "  --cfg job          print the composed config and stop"]
         return "\n".join(lines)
     lines += [
         "",
@@ -82,10 +88,10 @@ def text(kind: str) -> str:
     return "\n".join(lines)
 
 
-def _search_keys() -> list[str]:
-    """The keys of search.py, from the comments of its config."""
+def _own_keys(kind: str) -> list[str]:
+    """The keys of a program's own, from the comments of its config."""
     import importlib.resources
 
-    text = importlib.resources.files("raccoon.conf").joinpath("search.yaml").read_text(encoding="utf-8").split("\nhydra:")[0]
+    text = importlib.resources.files("raccoon.conf").joinpath(f"{kind}.yaml").read_text(encoding="utf-8").split("\nhydra:")[0]
     keys = [line.split("#", 1) for line in text.splitlines() if "#" in line and ":" in line.split("#")[0]]
     return [f"  {key.strip():<18} {about.strip()}" for key, about in keys]

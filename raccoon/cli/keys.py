@@ -20,6 +20,7 @@ READ = {
     "evaluate": _ANY | {"search", "cube", "player", "opponent", "evaluator", "logger"},
     "generate": _ANY | {"data", "folder"},
     "search": _ANY | {"search", "cube", "player", "position", "file", "dice", "move", "json", "top", "diagram", "out", "cubeful"},
+    "rgp": _ANY | {"search", "cube", "player"},
 }
 """The keys at the top of the config of each command line."""
 WITHIN = {
@@ -27,6 +28,7 @@ WITHIN = {
     "evaluate": ("seed", "resume", "paths.run_dir", "executor", "player", "opponent", "evaluator", "logger"),
     "generate": ("resume", "paths", "executor", "folder", "data.source", "data.data_dir"),
     "search": ("player", "position", "file", "dice", "move", "json", "top", "diagram", "out", "cubeful", "resume"),
+    "rgp": ("player",),
 }
 """What is read of them where it is not all: an override elsewhere counts if one of these refers to it."""
 _INSTEAD = {"seed": "data.source.seed decides which games there are"}

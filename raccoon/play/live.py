@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, CubeRules, Cubes
 from raccoon.env.board import START
 
-__all__ = ["NOBODY", "Live", "Matches", "MoneyGames", "Scoring"]
+__all__ = ["NOBODY", "Live", "Matches", "MoneyGames", "Scoring", "crawford_game"]
 
 NOBODY = -1
 
@@ -72,8 +72,13 @@ class Live:
         fresh = Live.start(self.row, movers, length)
         fresh.number, fresh.score = self.number + 1, self.score
         fresh.crawford_played = self.crawford_played | self.crawford
-        fresh.crawford = ~fresh.crawford_played & (self.score.max(axis=1, initial=0) == length - 1)
+        fresh.crawford = crawford_game(self.score, length, fresh.crawford_played)
         return fresh
+
+
+def crawford_game(score: NDArray[np.integer], length: int, played: Any) -> Any:
+    """``bool[..]``: whether the next game at ``score [.., 2]`` is the Crawford game; ``played bool[..]``: it has been played."""
+    return ~played & (score.max(axis=-1, initial=0) == length - 1)
 
 
 class Scoring(Protocol):
