@@ -21,7 +21,7 @@ from raccoon import artifact
 from raccoon.build import build
 from raccoon.contracts import RaccoonError
 from raccoon.data.contract import Labeller
-from raccoon.executor import KeepsWorkers, Started, Workers
+from raccoon.executor import PersistentExecutor, ResultStream, Workers
 
 __all__ = ["Actors", "play_shard"]
 
@@ -33,10 +33,10 @@ class Actors:
     ``state_dict`` holds the weights that play the games under way: a continued run plays those games again.
     """
 
-    def __init__(self, executor: KeepsWorkers, workers: int | None, shard_games: int) -> None:
+    def __init__(self, executor: PersistentExecutor, workers: int | None, shard_games: int) -> None:
         self.executor, self.workers, self.shard_games = executor, workers, shard_games
         self._weights, self._epoch = b"", -1  # what plays the games of which epoch
-        self._started: Started | None = None
+        self._started: ResultStream | None = None
         self._pool: Workers | None = None
 
     def hand_over(self, epoch: int, learner: Labeller) -> None:
@@ -57,7 +57,7 @@ class Actors:
         self._started = self._pool.start(play_shard, job, range(len(parts)))
 
     def take(self, epoch: int, numbers: NDArray[np.int64], learner: Labeller) -> dict[str, NDArray[Any]]:
-        """What ``SelfPlay.make`` gives of ``numbers``, and ``late float64``: the seconds that the learner had to wait for it."""
+        """What ``SelfPlay.play_and_label`` gives of ``numbers``, and ``late float64``: the seconds that the learner had to wait for it."""
         began = time.perf_counter()
         self.begin(epoch, numbers, learner)
         assert self._started is not None
@@ -97,7 +97,7 @@ def play_shard(job: Mapping[str, Any], index: int) -> dict[str, NDArray[Any]]:
     """One shard: the games ``job["numbers"][index]`` by the network ``job["weights"]``, on one thread of the CPU."""
     with _one_thread():
         learner = build(job["trainer"], "trainer", pl.LightningModule, net=artifact.loads(job["weights"]))
-        return build(job["data"], "data", pl.LightningDataModule).make(learner, job["numbers"][index])
+        return build(job["data"], "data", pl.LightningDataModule).play_and_label(learner, job["numbers"][index])
 
 
 @contextlib.contextmanager

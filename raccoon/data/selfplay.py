@@ -25,7 +25,7 @@ from raccoon.engine.net import NetEngine
 from raccoon.engine.outcomes import five_from_six
 from raccoon.env import ragged
 from raccoon.env.board import START
-from raccoon.executor import KeepsWorkers, ProcessExecutor
+from raccoon.executor import PersistentExecutor, ProcessExecutor
 from raccoon.play.match import play_games
 from raccoon.play.player import EnginePlayer
 from raccoon.rng import hash64, uniform
@@ -68,7 +68,7 @@ class SelfPlay(pl.LightningDataModule):
         ahead: bool = False,
         actors: int | None = None,
         actor_games: int = 64,
-        executor: Mapping[str, Any] | KeepsWorkers | None = None,
+        executor: Mapping[str, Any] | PersistentExecutor | None = None,
     ) -> None:
         super().__init__()
         sizes = {"games": games, "batches": batches, "batch_size": batch_size, "window": window, "val_rows": val_rows}
@@ -127,7 +127,7 @@ class SelfPlay(pl.LightningDataModule):
         if self.played <= epoch:
             learner, (rank, world) = self._learner(), self._rank()
             numbers = self.numbers(epoch)[rank::world]
-            made = self.make(learner, numbers) if self.actors is None else self.actors.take(epoch, numbers, learner)
+            made = self.play_and_label(learner, numbers) if self.actors is None else self.actors.take(epoch, numbers, learner)
             self.figures = _figures(made)
             self.window.add(_gathered(made["rows"], world))
             self.played = epoch + 1
@@ -137,11 +137,11 @@ class SelfPlay(pl.LightningDataModule):
             rank, world = self._rank()
             self.actors.begin(epoch + 1, self.numbers(epoch + 1)[rank::world], self._learner())
 
-    def make(self, learner: Labeller, numbers: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+    def play_and_label(self, learner: Labeller, numbers: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
         """Play and label the games ``numbers`` (of one epoch): ``rows [n]`` by game and turn; of the games ``points``, ``rolls``
         and ``capped``; ``seconds float64[2]`` of play and of labels. The same for every split of an epoch's games."""
         engine = NetEngine(learner.best_net, device=str(learner.best_net.device))
-        player, recorder = self.table(engine)
+        player, recorder = self.make_player_and_recorder(engine)
         epoch, within = int(numbers[0]) // self.games, numbers % self.games
         began = time.perf_counter()
         knobs: dict[str, Any] = {"batch": self.concurrent, "turn_cap": self.turn_cap, "starts": self.starts(epoch)[within]}
@@ -151,8 +151,8 @@ class SelfPlay(pl.LightningDataModule):
         seconds = np.array([middle - began, time.perf_counter() - middle])
         return {"rows": rows, "points": result.points, "rolls": result.rolls, "capped": result.capped, "seconds": seconds}
 
-    def table(self, engine: Engine) -> tuple[Player, EpisodeRecorder]:
-        """Who plays both sides of the games, and what watches them."""
+    def make_player_and_recorder(self, engine: Engine) -> tuple[Player, EpisodeRecorder]:
+        """The player of both sides of the games, and the observer that records them."""
         return EnginePlayer(engine), EpisodeRecorder()
 
     def rows(self, recorder: EpisodeRecorder, learner: Labeller, engine: Engine) -> NDArray[np.void]:
@@ -179,11 +179,11 @@ class SelfPlay(pl.LightningDataModule):
         return learner
 
     @staticmethod
-    def _actors(executor: Mapping[str, Any] | KeepsWorkers | None, actors: int | None, games: int) -> Actors:
+    def _actors(executor: Mapping[str, Any] | PersistentExecutor | None, actors: int | None, games: int) -> Actors:
         if actors is not None:
             whole("data.actors", actors, 0)
-        made = build(executor, "data.executor", KeepsWorkers) if isinstance(executor, Mapping) else executor or ProcessExecutor()
-        if not isinstance(made, KeepsWorkers):
+        made = build(executor, "data.executor", PersistentExecutor) if isinstance(executor, Mapping) else executor or ProcessExecutor()
+        if not isinstance(made, PersistentExecutor):
             raise RaccoonError(f"data.ahead=true: {type(made).__name__} keeps no workers; choose executor=processes or ray")
         return Actors(made, actors, games)
 

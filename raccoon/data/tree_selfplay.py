@@ -39,7 +39,7 @@ class TreeSelfPlay(SelfPlay):
         self.temperature_late = number("data.temperature_late", temperature_late, "a number, 0 or more")
         super().__init__(**games)
 
-    def table(self, engine: Engine) -> tuple[Player, EpisodeRecorder]:
+    def make_player_and_recorder(self, engine: Engine) -> tuple[Player, EpisodeRecorder]:
         """One tree player for both sides, which records what it finds."""
         player = TreePlayer(engine, self.search, self.seed, self.temperature_turns, self.temperature_late)
         return player, player

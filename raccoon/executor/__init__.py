@@ -4,7 +4,7 @@
 its worker is run again.
 """
 
-from raccoon.executor.base import Executor, KeepsWorkers, Shard, Started, Workers, core_count
+from raccoon.executor.base import Executor, PersistentExecutor, ResultStream, Shard, Workers, core_count
 from raccoon.executor.processes import ProcessExecutor
 from raccoon.executor.ray import RayExecutor
 from raccoon.executor.shards import check_units, fingerprint, run_shards, shard_size
@@ -12,11 +12,11 @@ from raccoon.progress import Work
 
 __all__ = [
     "Executor",
-    "KeepsWorkers",
+    "PersistentExecutor",
     "ProcessExecutor",
     "RayExecutor",
+    "ResultStream",
     "Shard",
-    "Started",
     "Work",
     "Workers",
     "check_units",
@@ -25,3 +25,5 @@ __all__ = [
     "run_shards",
     "shard_size",
 ]
+
+KeepsWorkers, Started = PersistentExecutor, ResultStream  # their names in earlier versions, for plugins

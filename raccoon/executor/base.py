@@ -14,9 +14,9 @@ __all__ = [
     "ONE_THREAD",
     "Executor",
     "InProcess",
-    "KeepsWorkers",
+    "PersistentExecutor",
+    "ResultStream",
     "Shard",
-    "Started",
     "Workers",
     "core_count",
     "metered",
@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 Shard = Callable[[Mapping[str, Any], int], dict[str, Any]]
-Started = Iterator[tuple[int, dict[str, Any]]]
+ResultStream = Iterator[tuple[int, dict[str, Any]]]
 """Shards that run already; iterating waits for ``(index, result)``, each index once and in any order."""
 ONE_THREAD: dict[str, str] = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 """The environment of a worker: two processes that each use all cores are slower than one."""
@@ -35,7 +35,7 @@ _MOST_WORKERS = 1024
 class Executor(Protocol):
     """Runs shards in any order and yields ``(index, result)`` as each is done."""
 
-    def map(self, shard: Shard, job: Mapping[str, Any], indices: Sequence[int], work: Work) -> Started:
+    def map(self, shard: Shard, job: Mapping[str, Any], indices: Sequence[int], work: Work) -> ResultStream:
         """Run ``shard(job, i)`` for each index; the progress says what ``work`` is and how much of it is done."""
         ...
 
@@ -43,7 +43,7 @@ class Executor(Protocol):
 class Workers(Protocol):
     """Workers that stay. Nothing is waited for until the results are asked for."""
 
-    def start(self, shard: Shard, job: Mapping[str, Any], indices: Sequence[int]) -> Started:
+    def start(self, shard: Shard, job: Mapping[str, Any], indices: Sequence[int]) -> ResultStream:
         """Begin ``shard(job, i)`` for each index and return at once. Iterating the answer raises what a shard raised, and
         RaccoonError when shards keep killing their worker."""
         ...
@@ -54,7 +54,7 @@ class Workers(Protocol):
 
 
 @runtime_checkable
-class KeepsWorkers(Executor, Protocol):
+class PersistentExecutor(Executor, Protocol):
     """An ``Executor`` whose workers can be kept, for work that comes in many small lots beside something else."""
 
     def open(self, workers: int | None = None) -> Workers:
@@ -68,7 +68,7 @@ class InProcess:
     def __init__(self, board: Board | None = None) -> None:
         self.board = board
 
-    def start(self, shard: Shard, job: Mapping[str, Any], indices: Sequence[int]) -> Started:
+    def start(self, shard: Shard, job: Mapping[str, Any], indices: Sequence[int]) -> ResultStream:
         """See ``Workers.start``."""
         for place, index in enumerate(indices):
             with reporting(self.board, place):
@@ -86,7 +86,7 @@ def core_count() -> int:
     return os.cpu_count() or 1
 
 
-def metered(results: Started, work: Work, indices: Sequence[int], board: Board, enabled: bool = True) -> Started:
+def metered(results: ResultStream, work: Work, indices: Sequence[int], board: Board, enabled: bool = True) -> ResultStream:
     """``results`` of the shards ``indices``, their progress shown."""
     place = {index: at for at, index in enumerate(indices)}
     with Meter(work, indices, board, enabled) as meter:

@@ -13,7 +13,7 @@ from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
 from typing import Any
 
 from raccoon.contracts import RaccoonError
-from raccoon.executor.base import InProcess, Shard, Started, Workers, core_count, metered, one_thread, worker_count
+from raccoon.executor.base import InProcess, ResultStream, Shard, Workers, core_count, metered, one_thread, worker_count
 from raccoon.progress import Board, Work, reporting
 
 __all__ = ["ProcessExecutor", "ProcessWorkers"]
@@ -35,7 +35,7 @@ class ProcessExecutor:
         self.workers = core_count() if given is None else given
         self.progress = progress
 
-    def map(self, shard: Shard, job: Mapping[str, Any], indices: Sequence[int], work: Work) -> Started:
+    def map(self, shard: Shard, job: Mapping[str, Any], indices: Sequence[int], work: Work) -> ResultStream:
         """See ``Executor.map``. Raises RaccoonError when the same shards keep killing their worker."""
         board: Board = _CONTEXT.RawArray("q", 2 * max(len(indices), 1))
         count = min(self.workers, len(indices))
@@ -43,7 +43,7 @@ class ProcessExecutor:
             yield from metered(workers.start(shard, job, indices), work, indices, board, self.progress)
 
     def open(self, workers: int | None = None) -> Workers:
-        """See ``KeepsWorkers.open``. Processes start with the first shards."""
+        """See ``PersistentExecutor.open``. Processes start with the first shards."""
         count = self.workers if workers is None else workers
         return ProcessWorkers(count) if count else InProcess()
 
@@ -61,7 +61,7 @@ class ProcessWorkers:
         self._processes: set[Any] = set()
         self._running: set[futures.Future[dict[str, Any]]] = set()
 
-    def start(self, shard: Shard, job: Mapping[str, Any], indices: Sequence[int]) -> Started:
+    def start(self, shard: Shard, job: Mapping[str, Any], indices: Sequence[int]) -> ResultStream:
         """See ``Workers.start``."""
         self._place = {index: at for at, index in enumerate(indices)} if self.board is not None else {}
         pool, running = self._submit(shard, job, indices)
@@ -101,7 +101,7 @@ class ProcessWorkers:
 
     def _results(
         self, shard: Shard, job: Mapping[str, Any], pool: ProcessPoolExecutor, running: dict[futures.Future[dict[str, Any]], int]
-    ) -> Started:
+    ) -> ResultStream:
         lost = 0
         while running:
             waiting = list(running.values())

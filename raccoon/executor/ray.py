@@ -14,7 +14,7 @@ from typing import Any
 
 from raccoon.checks import whole
 from raccoon.contracts import RaccoonError
-from raccoon.executor.base import ONE_THREAD, InProcess, Shard, Started, Workers, core_count, metered, one_thread, worker_count
+from raccoon.executor.base import ONE_THREAD, InProcess, ResultStream, Shard, Workers, core_count, metered, one_thread, worker_count
 from raccoon.progress import Work
 
 __all__ = ["RayExecutor", "RayWorkers"]
@@ -37,7 +37,7 @@ class RayExecutor:
         if not _installed():
             raise RaccoonError("executor=ray: the package ray is not installed; pip install 'raccoon[ray]', or choose executor=processes")
 
-    def map(self, shard: Shard, job: Mapping[str, Any], indices: Sequence[int], work: Work) -> Started:
+    def map(self, shard: Shard, job: Mapping[str, Any], indices: Sequence[int], work: Work) -> ResultStream:
         """See ``Executor.map``. Raises RaccoonError when a shard keeps killing its worker, or the cluster cannot be reached."""
         most = len(indices) if self.workers is None else min(self.workers, len(indices))
         board = [0, 0] * len(indices)  # shards on other machines are heard of when they are done
@@ -45,7 +45,7 @@ class RayExecutor:
             yield from metered(workers.start(shard, job, indices), work, indices, board, self.progress)
 
     def open(self, workers: int | None = None) -> Workers:
-        """See ``KeepsWorkers.open``."""
+        """See ``PersistentExecutor.open``."""
         count = self.workers if workers is None else workers
         return InProcess() if count == 0 else RayWorkers(self.address, count, self.max_retries)
 
@@ -80,7 +80,7 @@ class RayWorkers:
         strategies = importlib.import_module("ray.util.scheduling_strategies")
         return strategies.PlacementGroupSchedulingStrategy(placement_group=self._held)
 
-    def start(self, shard: Shard, job: Mapping[str, Any], indices: Sequence[int]) -> Started:
+    def start(self, shard: Shard, job: Mapping[str, Any], indices: Sequence[int]) -> ResultStream:
         """See ``Workers.start``."""
         held = self.ray.put(dict(job))
         running = {self._task.remote(shard, held, index): index for index in indices}
@@ -96,7 +96,7 @@ class RayWorkers:
         if held is not None:
             importlib.import_module("ray.util").remove_placement_group(held)
 
-    def _results(self, shard: Shard, job: Any, running: dict[Any, int]) -> Started:
+    def _results(self, shard: Shard, job: Any, running: dict[Any, int]) -> ResultStream:
         errors, deaths = self.ray.exceptions, dict.fromkeys(running.values(), 0)
         while running:
             (done,), _ = self.ray.wait(list(running), num_returns=1)

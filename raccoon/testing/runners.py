@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from raccoon.contracts import Evaluator, Figure, Report
-from raccoon.executor import KeepsWorkers, ProcessExecutor, Work, run_shards
+from raccoon.executor import PersistentExecutor, ProcessExecutor, Work, run_shards
 from raccoon.rng import generator
 from raccoon.testing.subjects import expect, subject
 
@@ -91,7 +91,7 @@ def check_executor(executor: Any, folder: Path) -> None:
         np.array_equal(np.stack([r["x"] for r in whole]), np.stack([_draw(job, i)["x"] for i in range(5)])), "run_shards mixes up shards"
     )
     expect(list(executor.map(_draw, job, [], work)) == [], "no indices, no results")
-    if isinstance(executor, KeepsWorkers):
+    if isinstance(executor, PersistentExecutor):
         _check_kept(executor)
     try:
         list(executor.map(_fail, job, [0], work))
@@ -100,7 +100,7 @@ def check_executor(executor: Any, folder: Path) -> None:
     raise AssertionError("an error in a shard must reach the caller")
 
 
-def _check_kept(executor: KeepsWorkers) -> None:
+def _check_kept(executor: PersistentExecutor) -> None:
     """Lots that are under way together, asked for in another order than they were started, and more after those."""
     workers = executor.open()
     try:

@@ -160,7 +160,7 @@ class Learner:
 def test_an_epoch_is_played_by_its_settings_and_labelled_by_the_learner():
     data = TreeSelfPlay(MCTS(6, noise=0.25, temperature=1.0), 3, 0.5, games=5, holdout=0.5, special=0.0, turn_cap=8, seed=7)
     learner = Learner()
-    made = data.make(learner, np.arange(5, 10))
+    made = data.play_and_label(learner, np.arange(5, 10))
     player = TreePlayer(NetEngine(learner.best_net), data.search, 7, 3, 0.5)
     result = play_games((player, player), np.arange(5, 10), 7, observers=[player], turn_cap=8)
     episodes = player.episodes()
