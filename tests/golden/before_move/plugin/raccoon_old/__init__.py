@@ -1,0 +1,1 @@
+"""A plugin written before the modules moved: it imports and names the old paths."""
