@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from raccoon.contracts import Boards
-from raccoon.data.generate import SelfPlayLabels, generate, label, teacher_of
+from raccoon.data.label_sets.generate import SelfPlayLabels, generate, label, teacher_of
+from raccoon.data.label_sets.rows import ROW
+from raccoon.data.label_sets.store import PositionStore
 from raccoon.data.loader import TrainLoader
-from raccoon.data.rows import ROW
 from raccoon.data.sampler import RowOrder
-from raccoon.data.store import PositionStore
 from raccoon.executor import ProcessExecutor
 
-_TEACHER = {"_target_": "raccoon.engine.gnubg.GnubgEngine", "ply": 1, "package": "pruned"}
-_PLAYER = {"_target_": "raccoon.play.player.EnginePlayer", "engine": {**_TEACHER, "ply": 0, "package": "nn"}}
+_TEACHER = {"_target_": "raccoon.engine.GnubgEngine", "ply": 1, "package": "pruned"}
+_PLAYER = {"_target_": "raccoon.play.EnginePlayer", "engine": {**_TEACHER, "ply": 0, "package": "nn"}}
 _SLICE = 64
 _STEP_SHARE = 0.05
 _MLP_ROWS_A_SECOND = 29_000

@@ -21,7 +21,7 @@ from raccoon.model.backbones.mlp import MLP
 from raccoon.model.heads.scalar import Scalar
 from raccoon.model.network import RaccoonNet
 from raccoon.rng import generator
-from raccoon.search.mcts import MCTS
+from raccoon.search.mcts.search import MCTS
 
 __all__ = ["rows"]
 

@@ -14,20 +14,19 @@ import numpy as np
 import torch
 
 from benchmarks.timed import TimedEngine
-from raccoon import artifact
 from raccoon.env.encoder import Encoder
-from raccoon.eval.matches import MatchPlan, match_shard
-from raccoon.model import RaccoonNet, build_net
+from raccoon.eval.arena.games import MatchPlan, match_shard
+from raccoon.model import RaccoonNet, build_net, checkpoint_file
 from raccoon.play.match import play_games
 from raccoon.play.player import EnginePlayer
 
 _MODEL = {
-    "_target_": "raccoon.model.network.RaccoonNet",
-    "backbone": {"_target_": "raccoon.model.backbones.resnet.ResNet", "_partial_": True, "blocks": 2, "channels": 32},
-    "head": {"_target_": "raccoon.model.heads.outcomes6.Outcomes6", "_partial_": True},
+    "_target_": "raccoon.model.RaccoonNet",
+    "backbone": {"_target_": "raccoon.model.ResNet", "_partial_": True, "blocks": 2, "channels": 32},
+    "head": {"_target_": "raccoon.model.Outcomes6", "_partial_": True},
     "policy": False,
 }
-_GNUBG = {"_target_": "raccoon.play.player.EnginePlayer", "engine": {"_target_": "raccoon.engine.gnubg.GnubgEngine"}}
+_GNUBG = {"_target_": "raccoon.play.EnginePlayer", "engine": {"_target_": "raccoon.engine.GnubgEngine"}}
 _OVERHEAD = 1.2
 _ARENA_GAMES_PER_SECOND = 12.0
 
@@ -62,10 +61,10 @@ def _static_play(net: RaccoonNet, games: int) -> dict[str, Any]:
 def _arena(net: RaccoonNet, games: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "net.pt"
-        artifact.save(path, net, {})
+        checkpoint_file.save(path, net, {})
         player = {
-            "_target_": "raccoon.play.player.EnginePlayer",
-            "engine": {"_target_": "raccoon.engine.net.NetEngine.load", "path": str(path)},
+            "_target_": "raccoon.play.EnginePlayer",
+            "engine": {"_target_": "raccoon.engine.NetEngine.load", "path": str(path)},
         }
         job = {"player": player, "opponent": _GNUBG, "seed": 3, "plan": vars(MatchPlan(games))}
         began = time.process_time()

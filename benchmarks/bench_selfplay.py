@@ -18,10 +18,10 @@ import numpy as np
 import torch
 
 from benchmarks.timed import TimedEngine
-from raccoon.build import plain
-from raccoon.cli.app import compose
+from raccoon.cli.program.app import compose
+from raccoon.config.instantiate import plain
 from raccoon.contracts import Boards
-from raccoon.data.episodes import EpisodeRecorder
+from raccoon.data.selfplay.episodes import EpisodeRecorder
 from raccoon.engine.net import NetEngine
 from raccoon.env.codec import unique_boards
 from raccoon.env.encoder import Encoder
@@ -29,10 +29,10 @@ from raccoon.model import Outcomes6, RaccoonNet, ResNet
 from raccoon.play.match import play_games
 from raccoon.play.player import EnginePlayer
 from raccoon.rng import generator
-from raccoon.runs import Run
+from raccoon.runs.folder import Run
 from raccoon.search.expectimax import Tree
+from raccoon.train.objectives.td_targets import backups
 from raccoon.train.run import train
-from raccoon.train.td_targets import backups
 
 __all__ = ["rows"]
 

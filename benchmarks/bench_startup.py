@@ -11,7 +11,7 @@ __all__ = ["rows"]
 
 _HELP = "import sys; sys.argv = ['train.py', '--help']; from raccoon.cli.train import main; main()"
 _MOVE = """
-from raccoon.build import build
+from raccoon.config.instantiate import build
 from raccoon.env.board import START
 from raccoon.env.movegen import enumerate_turns
 from raccoon.model import build_net
@@ -19,9 +19,9 @@ from raccoon.env.encoder import Encoder
 from raccoon.engine.net import NetEngine
 from raccoon.play.player import EnginePlayer
 
-node = {"_target_": "raccoon.model.network.RaccoonNet",
-        "backbone": {"_target_": "raccoon.model.backbones.resnet.ResNet", "_partial_": True, "blocks": 2, "channels": 32},
-        "head": {"_target_": "raccoon.model.heads.outcomes6.Outcomes6", "_partial_": True}}
+node = {"_target_": "raccoon.model.RaccoonNet",
+        "backbone": {"_target_": "raccoon.model.ResNet", "_partial_": True, "blocks": 2, "channels": 32},
+        "head": {"_target_": "raccoon.model.Outcomes6", "_partial_": True}}
 EnginePlayer(NetEngine(build_net(node, Encoder()))).choose(enumerate_turns(START[None], [[3, 1]]))
 """
 

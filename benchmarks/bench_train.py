@@ -12,19 +12,19 @@ import lightning.pytorch as pl
 import torch
 from lightning.pytorch.callbacks import Callback
 
-from raccoon.cli.app import compose
+from raccoon.cli.program.app import compose
 from raccoon.data.datamodule import PositionData
-from raccoon.data.generate import SelfPlayLabels, generate
+from raccoon.data.label_sets.generate import SelfPlayLabels, generate
 from raccoon.env.encoder import Encoder
 from raccoon.executor import ProcessExecutor
 from raccoon.model import RaccoonNet, build_net
-from raccoon.train.distill import Distillation
 from raccoon.train.ema import Ema
-from raccoon.train.losses import value_losses
+from raccoon.train.objectives.losses import value_losses
 from raccoon.train.run import quiet_trainer
+from raccoon.train.trainers.distill import Distillation
 
-_GNUBG = {"_target_": "raccoon.engine.gnubg.GnubgEngine", "ply": 0}
-_PLAYER = {"_target_": "raccoon.play.player.EnginePlayer", "engine": _GNUBG}
+_GNUBG = {"_target_": "raccoon.engine.GnubgEngine", "ply": 0}
+_PLAYER = {"_target_": "raccoon.play.EnginePlayer", "engine": _GNUBG}
 _COPIES = 20
 _WARM_UP = 6
 _SHARE = 0.95
@@ -56,7 +56,7 @@ def rows(steps: int = 30, repeats: int = 9, batch: int = 512, models: tuple[str,
 
 
 def _net(model: str) -> RaccoonNet:
-    from raccoon.build import plain
+    from raccoon.config.instantiate import plain
 
     return build_net(plain(compose("train", [f"model={model}"]).model), Encoder(), seed=1)
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from raccoon.npz import parse_arrays
+from raccoon.files.npz import parse_arrays
 
 __all__ = ["Tree", "differences", "tree"]
 

@@ -322,7 +322,7 @@ class Figure:
 
 @dataclass
 class Report:
-    """The result of one measurement; ``raccoon.eval.report.write`` turns it into files.
+    """The result of one measurement; ``raccoon.report.report_files.write`` turns it into files.
 
     ``tables`` maps a title to a list of rows (dicts with the same keys). ``plots`` maps a file stem to a function
     that draws on a matplotlib Figure; they are drawn when the report is written and are not part of the JSON.
@@ -345,7 +345,7 @@ class Evaluator(Protocol):
     """A measurement of a player, alone or against an opponent.
 
     ``player`` and ``opponent`` are plain config nodes (``_target_`` and arguments); they are built by
-    ``raccoon.build.build`` where they are used, which may be a worker process. One that asks but some of the two says so by
+    ``raccoon.config.instantiate.build`` where they are used, which may be a worker process. One that asks but some of the two says so by
     ``reads``, a tuple of ``"player"`` and ``"opponent"``: setting the other on the command line is refused then.
     """
 

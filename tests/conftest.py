@@ -23,14 +23,13 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 @pytest.fixture(scope="session")
 def tiny_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A saved untrained network of the smallest kind (flat encoding, outcome head)."""
-    from raccoon import artifact
-    from raccoon.build import build, plain
-    from raccoon.cli.app import compose
-    from raccoon.model import build_net
+    from raccoon.cli.program.app import compose
+    from raccoon.config.instantiate import build, plain
+    from raccoon.model import build_net, checkpoint_file
 
     cfg = compose("train", ["model=mlp_small", "model.backbone.hidden=[8]"])
     path = tmp_path_factory.mktemp("net") / "tiny.pt"
-    artifact.save(path, build_net(plain(cfg.model), build(cfg.encoder)), {})
+    checkpoint_file.save(path, build_net(plain(cfg.model), build(cfg.encoder)), {})
     return path
 
 

@@ -13,16 +13,16 @@ import pytest
 
 import raccoon
 from raccoon import checks
-from raccoon.arguments import check_arguments
 from raccoon.checks import number, quoted, whole
-from raccoon.cli.app import plain_main
+from raccoon.cli.program.app import plain_main
+from raccoon.config.arguments import check_arguments
 from raccoon.contracts import RaccoonError
 from raccoon.cube.state import owner_codes
 from raccoon.env.board import START
 from raccoon.env.codec import from_position_id, from_position_key, from_xgid
 from raccoon.env.notation import parse_turn
-from raccoon.eval import benchmark_json
-from raccoon.search.questions import read_question
+from raccoon.eval.benchmark import exchange as benchmark_json
+from raccoon.search.analysis.questions import read_question
 
 
 @pytest.mark.parametrize("wrong", [True, None, "1", math.nan, math.inf, -0.1, 1.1, [0.5]])

@@ -22,7 +22,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 
 from raccoon import plugins, testing
-from raccoon.cli.app import compose
+from raccoon.cli.program.app import compose
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -249,9 +249,9 @@ def test_the_site_has_every_page_and_every_package_a_reference() -> None:
 
 def test_one_training_run_of_the_whole_package(written: Path, tmp_path: Path) -> None:
     """The parts of the pages work together: encoder, network, data, trainer, callback, logger, executor, evaluator, opponent."""
-    from raccoon.build import plain
-    from raccoon.eval import report
-    from raccoon.runs import Run
+    from raccoon.config.instantiate import plain
+    from raccoon.report import report_files
+    from raccoon.runs.folder import Run
     from raccoon.train.run import train
 
     choices = ["encoder=my_race", "model=my_dense", "model/head=my_chain", "data=my_bearoffs", "trainer=my_huber", "executor=my_renewed"]
@@ -261,7 +261,7 @@ def test_one_training_run_of_the_whole_package(written: Path, tmp_path: Path) ->
     folder = tmp_path / "run"
     folder.mkdir()
     cfg = plain(compose("train", [*choices, *sizes, f"paths.run_dir={folder}", f"paths.data_dir={tmp_path}"]))
-    result = report.read(train(cfg, Run(folder, "train", False, cfg)))
+    result = report_files.read(train(cfg, Run(folder, "train", False, cfg)))
     assert {"val/mse", "my_lengths/rolls"} <= set(result.figures)
     assert result.opponent == "my_hitter"
     assert "train/weight_norm" in (folder / "metrics.csv").read_text(encoding="utf-8")

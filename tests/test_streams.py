@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raccoon.data.replay import ReplayWindow
-from raccoon.data.rows import ROW
+from raccoon.data.label_sets.rows import ROW
 from raccoon.data.sampler import RowOrder, held_out
+from raccoon.data.selfplay.replay import ReplayWindow
 from raccoon.play import dice
 
 _MASK = 2**64 - 1

@@ -14,8 +14,8 @@ import pytest
 import torch
 
 from raccoon import testing
-from raccoon.build import build, plain
-from raccoon.cli.app import compose
+from raccoon.cli.program.app import compose
+from raccoon.config.instantiate import build, plain
 from raccoon.contracts import Cubes, Figure, RaccoonError, Report, SearchResult, Turns
 from raccoon.env.board import START, is_race, terminal_points, validate
 from raccoon.env.encoder import Encoder
@@ -25,7 +25,7 @@ from raccoon.search import StaticSearch
 from raccoon.testing import check_encoder, check_evaluator, check_executor, check_model, check_player, check_search, check_trainer
 from raccoon.testing.runners import _RANDOM
 
-VR_ARENA = {"_target_": "raccoon.eval.vr_arena.VRArena", "games": 4, "shard_games": 2, "luck": "off"}
+VR_ARENA = {"_target_": "raccoon.eval.VRArena", "games": 4, "shard_games": 2, "luck": "off"}
 
 
 def player() -> EnginePlayer:
@@ -57,9 +57,9 @@ def test_sample_positions_cover_all_stages() -> None:
 def test_what_ships_passes(tmp_path: Path) -> None:
     check_player(_RANDOM)
     check_player(player())
-    check_search({"_target_": "raccoon.search.lookahead.StaticSearch"})
+    check_search({"_target_": "raccoon.search.StaticSearch"})
     check_search(StaticSearch("greedy"))
-    check_encoder({"_target_": "raccoon.env.encoder.Encoder"})
+    check_encoder({"_target_": "raccoon.env.Encoder"})
     check_executor({"_target_": "raccoon.executor.ProcessExecutor", "workers": 0, "progress": False}, tmp_path / "shards")
     report = check_evaluator(VR_ARENA, tmp_path / "arena")
     assert (tmp_path / "arena" / "two" / "report.json").exists()

@@ -10,9 +10,9 @@ import numpy as np
 
 from raccoon.contracts import Boards, Player, RaccoonError
 from raccoon.env.codec import from_position_id
+from raccoon.env.formats.xgid import Position, to_xgid
 from raccoon.env.movegen import enumerate_turns
 from raccoon.env.notation import format_turns
-from raccoon.env.xgid import Position, to_xgid
 
 __all__ = ["Analysis", "Candidate", "CubeAction", "Play", "analyse", "legal_plays", "read_position"]
 
@@ -114,7 +114,7 @@ def read_position(text: str, dice: Any = None) -> Position:
     ``dice`` (``31``, ``"3-1"``, ``[3, 1]``) replace those of the id. A bare Position ID says nothing of a cube: its position is one of a
     cubeless game (``cube_limit`` 0). Raises RaccoonError naming a bad id, bad dice, a finished game, or a cube that cannot be.
     """
-    from raccoon.search.questions import read_question
+    from raccoon.search.analysis.questions import read_question
 
     question = read_question(text, dice)
     return question.position if question.own_cube else replace(question.position, cube_limit=0)
@@ -150,8 +150,8 @@ def analyse(
     Raises RaccoonError for bad input, and for a player that has no engine and search to ask.
     """
     from raccoon.api.loading import load_player
-    from raccoon.search.analysis import analyse as records
-    from raccoon.search.questions import Question, read_question
+    from raccoon.search.analysis.answers import analyse as records
+    from raccoon.search.analysis.questions import Question, read_question
 
     if isinstance(player, str | Mapping):
         player = load_player(player, search=search, cube=cube, overrides=overrides)
@@ -167,7 +167,7 @@ def analyse(
 
 
 def _with_dice(position: str | Position, dice: Any) -> Position:
-    from raccoon.search.questions import read_dice
+    from raccoon.search.analysis.questions import read_dice
 
     if isinstance(position, str):
         return read_position(position, dice)

@@ -28,7 +28,7 @@ def load_engine(source: Source = "default", overrides: Iterable[str] = ()) -> En
     An engine values boards before the roll, ``int8[N, 2, 25]`` with the side on roll in slot 1: ``value(boards)`` is ``float32[N]``,
     equity / 3 to that side, and ``probs6(boards)`` ``float32[N, 6]``.
     """
-    from raccoon.build import build, plain
+    from raccoon.config.instantiate import build, plain
 
     if isinstance(source, Mapping):
         return build(source, "engine", Engine)
@@ -47,7 +47,7 @@ def player_node(
     ``source``: an option of the group ``player``, a checkpoint, or a node (returned as it is). ``search``, ``cube``: options of these
     groups; ``overrides`` as on a command line, such as ``search.ply=2``. Raises RaccoonError for names and keys that do not exist.
     """
-    from raccoon.build import plain
+    from raccoon.config.instantiate import plain
 
     if isinstance(source, Mapping):
         return dict(plain(source))
@@ -63,7 +63,7 @@ def load_player(
     source: Source = "default", *, search: str = "static", cube: str = "janowski", overrides: Iterable[str] = ()
 ) -> EnginePlayer | Player:
     """The player that ``player_node`` describes, ready to play. Raises RaccoonError as that does, and for what cannot be loaded."""
-    from raccoon.build import build
+    from raccoon.config.instantiate import build
 
     return build(player_node(source, search=search, cube=cube, overrides=overrides), "player", Player)
 
@@ -73,8 +73,8 @@ def composed(root: str, overrides: Iterable[str]) -> Any:
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
 
-    from raccoon.cli.advice import advice, check_groups
-    from raccoon.cli.app import compose
+    from raccoon.cli.program.advice import advice, check_groups
+    from raccoon.cli.program.app import compose
 
     words = list(overrides)
     check_groups(words)

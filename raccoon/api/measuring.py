@@ -16,7 +16,7 @@ __all__ = ["measure", "play_arena", "read_report"]
 
 def read_report(path: str | Path) -> Report:
     """The report of a run folder (or its ``report.json``), without plots. Raises RaccoonError naming the file."""
-    from raccoon.eval.report import read
+    from raccoon.report.report_files import read
 
     return read(path)
 
@@ -83,26 +83,26 @@ def _run(
     progress: bool,
     options: Mapping[str, Any],
 ) -> Report:
-    from raccoon.build import build, plain
-    from raccoon.eval import report
+    from raccoon.config.instantiate import build, plain
     from raccoon.executor import ProcessExecutor
+    from raccoon.report import report_files
 
     node = evaluator if isinstance(evaluator, Mapping) else plain(composed("evaluate", [f"evaluator={evaluator}"]).evaluator)
     made = build({**node, **options}, "evaluator", Evaluator, executor=ProcessExecutor(workers, progress))
     with _folder(folder) as run_dir:
         result = made.run(player, opponent, run_dir, seed)
         if folder is not None:
-            report.write(result, run_dir)
+            report_files.write(result, run_dir)
     return result
 
 
 @contextlib.contextmanager
 def _folder(given: str | Path | None) -> Generator[Path, None, None]:
     """The folder of a run; a temporary one where none was given."""
-    from raccoon.eval import report
+    from raccoon.report import report_files
 
     if given is not None:
-        report.check_free(given)
+        report_files.check_free(given)
         yield Path(given)
         return
     with tempfile.TemporaryDirectory(prefix="raccoon-") as name:

@@ -20,11 +20,11 @@ def train_net(overrides: Iterable[str] = (), *, folder: str | Path) -> Report:
     ``val/..`` and ``<measurement>/..``. Raises RaccoonError naming the key for settings that cannot work, and the folder where it holds
     another run.
     """
-    from raccoon import runs
-    from raccoon.eval import report
+    from raccoon.report import report_files
+    from raccoon.runs import folder as runs
     from raccoon.train.run import train
 
     config = composed("train", overrides)
     config.paths.run_dir = str(folder)
     with runs.open_run(config, "train") as run:
-        return report.read(train(run.config, run))
+        return report_files.read(train(run.config, run))

@@ -2,4 +2,4 @@
 
 __all__ = ["main"]
 
-from raccoon.cli.app import main
+from raccoon.cli.program.app import main

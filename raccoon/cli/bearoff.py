@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 
 from raccoon.checks import quoted
-from raccoon.cli.app import plain_main
+from raccoon.cli.program.app import plain_main
 from raccoon.contracts import RaccoonError
 
 __all__ = ["main", "run"]
@@ -31,8 +31,8 @@ def run(arguments: Sequence[str]) -> str:
     for key, text in given.items():
         if not text.isdecimal() or len(text) > 2:
             raise RaccoonError(f"{key}={quoted(text)}: give a small number; {usage}")
-    from raccoon.cube.bearoff import LAST_ROLLS, CubefulBearoff, table_name
-    from raccoon.engine.bearoff_files import table_path
+    from raccoon.cube.exact_bearoff import LAST_ROLLS, CubefulBearoff, table_name
+    from raccoon.engine.exact_bearoff.table_files import table_path
 
     size = (int(given.get("checkers", LAST_ROLLS[0])), int(given.get("pips", 0))) if given else LAST_ROLLS
     path, start = table_path(table_name(*size)), time.perf_counter()

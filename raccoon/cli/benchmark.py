@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from raccoon.arguments import check_arguments
 from raccoon.checks import quoted
-from raccoon.cli.app import plain_main
+from raccoon.cli.program.app import plain_main
+from raccoon.config.arguments import check_arguments
 from raccoon.contracts import RaccoonError
 from raccoon.files import check_suffix
 
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def _show(source: str) -> str:
-    from raccoon.eval.benchmark import load
+    from raccoon.eval.benchmark.decisions import load
 
     benchmark = load(source)
     checker, cube = benchmark.checker, benchmark.cube
@@ -56,8 +56,8 @@ def _show(source: str) -> str:
 
 
 def _convert(source: str, target: str) -> str:
-    from raccoon.eval import benchmark_file
-    from raccoon.eval.benchmark import load
+    from raccoon.eval.benchmark import compact as benchmark_file
+    from raccoon.eval.benchmark.decisions import load
 
     check_suffix(target, *_COMPACT)
     benchmark = load(source)
@@ -66,9 +66,9 @@ def _convert(source: str, target: str) -> str:
 
 
 def _build(target: Path, assignments: Sequence[str]) -> str:
-    from raccoon.eval import benchmark_file
-    from raccoon.eval.benchmark import load
-    from raccoon.eval.benchmark_build import BuildPlan, build_benchmark, is_of
+    from raccoon.eval.benchmark import compact as benchmark_file
+    from raccoon.eval.benchmark.decisions import load
+    from raccoon.eval.benchmark.make import BuildPlan, build_benchmark, is_of
     from raccoon.executor import ProcessExecutor
     from raccoon.executor.shards import check_folder, remove_shards
 

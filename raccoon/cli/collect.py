@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from raccoon.cli.app import plain_main
+from raccoon.cli.program.app import plain_main
 from raccoon.contracts import RaccoonError
 
 __all__ = ["main", "run"]
@@ -23,23 +23,23 @@ def run(arguments: Sequence[str]) -> str:
         return usage
     if len(arguments) not in (1, 2) or any(argument.startswith("-") for argument in arguments):
         raise RaccoonError(usage)
-    from raccoon.eval import report
-    from raccoon.eval.collect import collect
+    from raccoon.eval.sweep.by_pr import collect
+    from raccoon.report import report_files
 
     source = Path(arguments[0])
     target = Path(arguments[1]) if len(arguments) == 2 else source / "summary"
-    earlier = report.read(target) if (target / "report.json").exists() else None
+    earlier = report_files.read(target) if (target / "report.json").exists() else None
     if earlier is not None and earlier.evaluator != "collect":
-        report.check_free(target)
+        report_files.check_free(target)
     result = collect(source)
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".", suffix=".tmp", dir=target) as made:
-        report.write(result, made)
+        report_files.write(result, made)
         for name in [*result.files, "report.json"]:  # which is read first, and so comes last
             os.replace(Path(made) / name, target / name)
     for name in set(earlier.files if earlier else ()) - set(result.files):
         (target / Path(name).name).unlink(missing_ok=True)
-    report.show(result)
+    report_files.show(result)
     return f"report: {target / 'report.md'}"
 
 

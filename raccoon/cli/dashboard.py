@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from raccoon.cli.app import plain_main
+from raccoon.cli.program.app import plain_main
 from raccoon.files import check_suffix
 
 __all__ = ["main", "run"]

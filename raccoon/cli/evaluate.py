@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raccoon.cli.app import main as run_command
-from raccoon.cli.app import section
+from raccoon.cli.program.app import main as run_command
+from raccoon.cli.program.app import section
 
 if TYPE_CHECKING:
-    from raccoon.runs import Run
+    from raccoon.runs.folder import Run
 
 __all__ = ["main"]
 
 
 def _job(config: dict[str, Any], run: Run) -> None:
-    from raccoon.build import build
+    from raccoon.config.instantiate import build
     from raccoon.contracts import Evaluator
     from raccoon.executor import Executor
 
@@ -23,8 +23,8 @@ def _job(config: dict[str, Any], run: Run) -> None:
     if not config.get("logger"):
         _measure(config, run, evaluator)
         return
-    from raccoon import provenance
-    from raccoon.eval.wandb_report import log_report
+    from raccoon.report.wandb_tables import log_report
+    from raccoon.runs import provenance
     from raccoon.train.loggers import begin, build_loggers, closing_loggers
 
     with closing_loggers():
@@ -35,11 +35,11 @@ def _job(config: dict[str, Any], run: Run) -> None:
 
 
 def _measure(config: dict[str, Any], run: Run, evaluator: Any) -> None:
-    from raccoon.eval import report
+    from raccoon.report import report_files
 
     result = evaluator.run(section(config, "player"), config.get("opponent"), run.dir, config["seed"])
-    report.write(result, run.dir)
-    report.show(result)
+    report_files.write(result, run.dir)
+    report_files.show(result)
     print(f"report: {run.dir / 'report.md'}")
 
 

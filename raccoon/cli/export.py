@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from raccoon.cli.app import plain_main
+from raccoon.cli.program.app import plain_main
 from raccoon.contracts import RaccoonError
 from raccoon.files import check_suffix
 
@@ -28,11 +28,11 @@ def run(arguments: Sequence[str]) -> str:
     check_suffix(target, "a network", ".pt")
     if source not in assets.NETS and not Path(source).exists():
         raise RaccoonError(f"{source}: no such checkpoint")
-    from raccoon import artifact
+    from raccoon.model import checkpoint_file
 
     source = assets.path(assets.NETS[source]) if source in assets.NETS else source
-    net, header = artifact.load(source)
-    artifact.save(target, net, header.get("meta"), half=True)
+    net, header = checkpoint_file.load(source)
+    checkpoint_file.save(target, net, header.get("meta"), half=True)
     return f"{target}: {Path(target).stat().st_size:,} bytes, {net.encoder.describe()}"
 
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from raccoon.cli.app import main as run_command
-from raccoon.cli.app import section
-from raccoon.runs import Run
+from raccoon.cli.program.app import main as run_command
+from raccoon.cli.program.app import section
+from raccoon.runs.folder import Run
 
 __all__ = ["main"]
 
 
 def _job(config: dict[str, Any], run: Run) -> None:
-    from raccoon.build import build
+    from raccoon.config.instantiate import build
     from raccoon.contracts import RaccoonError
-    from raccoon.data.store import PositionStore
-    from raccoon.data.writer import Source, fill, prepare
+    from raccoon.data.label_sets.store import PositionStore
+    from raccoon.data.label_sets.writer import Source, fill, prepare
     from raccoon.executor import Executor
 
     node = (section(config, "data") or {}).get("source")

@@ -6,14 +6,14 @@ import io
 import sys
 from typing import Any
 
-from raccoon.cli.app import main as run_command
-from raccoon.cli.app import section
+from raccoon.cli.program.app import main as run_command
+from raccoon.cli.program.app import section
 
 __all__ = ["main"]
 
 
 def _job(config: dict[str, Any], _: Any) -> None:
-    from raccoon.build import build
+    from raccoon.config.instantiate import build
     from raccoon.contracts import Player
     from raccoon.protocol import serve
 

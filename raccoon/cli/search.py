@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from raccoon.cli.app import main as run_command
-from raccoon.cli.app import section
+from raccoon.cli.program.app import main as run_command
+from raccoon.cli.program.app import section
 
 if TYPE_CHECKING:
-    from raccoon.search.questions import Question
+    from raccoon.search.analysis.questions import Question
 
 __all__ = ["main"]
 
@@ -72,7 +72,7 @@ class _Lines:
 
 
 def _job(config: dict[str, Any], _: Any) -> None:
-    from raccoon.build import build
+    from raccoon.config.instantiate import build
     from raccoon.contracts import Player, RaccoonError
     from raccoon.progress import track
 
@@ -121,7 +121,7 @@ def _check(config: dict[str, Any]) -> None:
 
 def _records(config: dict[str, Any], entries: Iterable[Question | _Refused], player: Any) -> Iterator[dict[str, Any]]:
     """The record of every entry, in their order. In memory are the entries that are analysed together."""
-    from raccoon.search.analysis import analyse
+    from raccoon.search.analysis.answers import analyse
 
     entries, ahead = itertools.tee(entries)
     questions = (entry for entry in ahead if not isinstance(entry, _Refused))
@@ -168,7 +168,7 @@ def _questions(config: dict[str, Any]) -> list[Question] | _Lines:
     """Every question of ``position`` or ``file``, all read once before the first is searched."""
     from raccoon.contracts import RaccoonError
     from raccoon.files import read_bounded
-    from raccoon.search.questions import read_question
+    from raccoon.search.analysis.questions import read_question
 
     position, file = config["position"], config["file"]
     if (position is None) is (file is None):
@@ -192,7 +192,7 @@ def _questions(config: dict[str, Any]) -> list[Question] | _Lines:
 def _line(line: bytes, number: int, config: dict[str, Any]) -> Question | _Refused | None:
     """The question in a line ``ID [DICE[: MOVE]] [# comment]``; None where it is empty."""
     from raccoon.contracts import RaccoonError
-    from raccoon.search.questions import read_question
+    from raccoon.search.analysis.questions import read_question
 
     try:
         words = line.decode().split("#")[0].split(maxsplit=1)

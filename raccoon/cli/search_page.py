@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from raccoon.env.diagram import draw
-from raccoon.search.records import CHANCES
+from raccoon.env.formats.diagram import draw
+from raccoon.search.analysis.records import CHANCES
 
 __all__ = ["page", "source_of"]
 
@@ -17,7 +17,7 @@ _OWNERS = {"centered": "centred", "player": "owned by the side on roll", "oppone
 
 
 def page(board: np.ndarray, record: dict[str, Any], source: str, diagram: bool) -> str:
-    """The text of one record of ``raccoon.search.analysis.analyse``; ``board int8[2, 25]``, ``source``: what evaluates, as in
+    """The text of one record of ``raccoon.search.analysis.answers.analyse``; ``board int8[2, 25]``, ``source``: what evaluates, as in
     ``net default`` or ``engine gnubg2``."""
     dice = "before the roll" if record["dice"] is None else "to play {}-{}".format(*sorted(record["dice"], reverse=True))
     above = "" if source.startswith("net ") else " above it"  # an engine can look ahead on its own

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raccoon.cli.app import main as run_command
-from raccoon.cli.app import section
+from raccoon.cli.program.app import main as run_command
+from raccoon.cli.program.app import section
 
 if TYPE_CHECKING:
-    from raccoon.runs import Run
+    from raccoon.runs.folder import Run
 
 __all__ = ["main"]
 

@@ -1,7 +1,7 @@
 """Janowski's cube model at match scores, as GNU Backgammon and Open Sage carry it over from money games.
 
 Equities are match equities on the scale ``2 MWC - 1``: -1 the match is lost, 1 won (MWC: match winning chance, from the table in
-``raccoon.cube.met``). As in money play the equity is a blend ``(1 - x) dead + x live``. The live one runs linearly
+``raccoon.cube.match_equity_table``). As in money play the equity is a blend ``(1 - x) dead + x live``. The live one runs linearly
 through what both sides get at 0, at the other side's cash point, at one's own cash point and at 1, where games won and
 lost at present stakes are averaged over gammons and backgammons. Cash points differ between the sides and with the level
 of the cube: a side cashes where the other is indifferent between passing and playing on with *its* live cube at twice
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from raccoon.contracts import OPPONENT, OWNED, Cubes, RaccoonError
-from raccoon.cube import met
+from raccoon.cube import match_equity_table
 from raccoon.cube.janowski import CubeEquities
 
 __all__ = ["after", "cash_points", "equities", "no_double"]
@@ -43,14 +43,14 @@ class _Scores:
         away = cubes.away.astype(np.intp)
         if len(away) and away.min() < 1:
             raise RaccoonError(f"cubes.away: {int(away.min())} points to go; a match is over when a side needs none")
-        met.check_away(away)
+        match_equity_table.check_away(away)
         # With a side 1 away this is the Crawford game or a later one, and what follows it is post-Crawford either way.
         return cls(away[:, 0], away[:, 1], (away == 1).any(axis=1).astype(np.intp))
 
     def after(self, points: ArrayLike) -> _Floats:
         """Match winning chance of the side on roll once it has won ``points int[N]`` more (negative: the other side)."""
         mine = np.maximum(self.mine - np.maximum(points, 0), 0)
-        return met.table()[self.post, mine, np.maximum(self.theirs + np.minimum(points, 0), 0)]
+        return match_equity_table.table()[self.post, mine, np.maximum(self.theirs + np.minimum(points, 0), 0)]
 
     def averages(self, shares: _Shares, value: NDArray[np.intp]) -> tuple[_Floats, _Floats]:
         """``(won, lost)``: mean winning chance after a game won, and after one lost, at a cube of ``value``."""
@@ -104,7 +104,7 @@ def cash_points(probs5: ArrayLike, cubes: Cubes) -> tuple[_Floats, _Floats]:
 
 def _cash_points(shares: _Shares, scores: _Scores, value: NDArray[np.intp]) -> tuple[_Floats, _Floats]:
     mine, theirs = np.ones(len(value)), np.ones(len(value))
-    least, longest = int(value.min(initial=met.LONGEST)), int(np.maximum(scores.mine, scores.theirs).max(initial=0))
+    least, longest = int(value.min(initial=match_equity_table.LONGEST)), int(np.maximum(scores.mine, scores.theirs).max(initial=0))
     levels = 0
     while least << levels < longest:
         levels += 1

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from raccoon.checks import number, quoted
 from raccoon.contracts import Boards, Cubes, RaccoonError
 from raccoon.cube import match_equity
-from raccoon.cube.bearoff import CubefulBearoff, last_rolls
 from raccoon.cube.choice import OWNERS, best_of, with_beavers
+from raccoon.cube.exact_bearoff import CubefulBearoff, last_rolls
 from raccoon.cube.janowski import (
     X_CONTACT,
     X_RACE,
@@ -36,7 +36,7 @@ Moves = Literal["cubeful", "cubeless"]
 class Janowski:
     """Rick Janowski's model with cube-life index ``x_contact`` while there is contact and ``x_race`` after it.
 
-    ``bearoff``: the last rolls come from the exact table of ``raccoon.cube.bearoff.last_rolls``, as equities in money play, at match scores
+    ``bearoff``: the last rolls come from the exact table of ``raccoon.cube.exact_bearoff.last_rolls``, as equities in money play, at match scores
     as the chances that the model reads. ``moves``: plays are ranked by ``cubeful`` equity, or ``cubeless`` as if there were no
     cube; doubles and takes are by the model either way. ``turns: false``: never doubles, takes whatever it is offered. Raises
     RaccoonError naming a key of ``cube.``.

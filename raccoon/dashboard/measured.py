@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from raccoon.contracts import Figure, RaccoonError, Report
-from raccoon.eval import report as reports
+from raccoon.report import report_files as reports
 
 __all__ = ["read_report", "read_tables", "usable"]
 

@@ -16,8 +16,8 @@ from raccoon.contracts import RaccoonError
 from raccoon.dashboard import panels
 from raccoon.dashboard.records import RunRecord
 from raccoon.dashboard.tables import table
-from raccoon.eval.report import format_figure
 from raccoon.files import write_text
+from raccoon.report.report_files import format_figure
 
 __all__ = ["differences", "page", "write_page"]
 

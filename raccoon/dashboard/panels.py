@@ -11,7 +11,7 @@ from raccoon.contracts import Figure
 from raccoon.dashboard.charts import Chart, Point, Series, forest, xy_chart
 from raccoon.dashboard.measured import usable
 from raccoon.dashboard.records import RunRecord
-from raccoon.eval.frontier import pareto
+from raccoon.eval.pr.frontier import pareto
 
 __all__ = ["HALF", "PR", "VR", "Section", "headline", "sections"]
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import yaml
 
-from raccoon.claims import run_state
 from raccoon.contracts import RaccoonError, Report
 from raccoon.dashboard.folders import find_runs
 from raccoon.dashboard.measured import read_report, read_tables, usable
 from raccoon.files import read_json
 from raccoon.flatten import leaves
-from raccoon.provenance import FILE as PROVENANCE
-from raccoon.sweeps import Job, read_jobs
+from raccoon.runs.claims import run_state
+from raccoon.runs.provenance import FILE as PROVENANCE
+from raccoon.runs.sweeps import Job, read_jobs
 
 __all__ = ["RunRecord", "read_run", "read_runs"]
 
@@ -31,7 +31,7 @@ class RunRecord:
 
     ``config``: the settings, flat, by dotted key; ``rows``: a training's epochs as in ``metrics.csv``; ``report`` None while
     there is none; ``tables`` and ``images``: those of the report and of the measurements behind it, by title; ``provenance`` as
-    ``raccoon.provenance`` wrote it; ``faults``: what could not be read.
+    ``raccoon.runs.provenance`` wrote it; ``faults``: what could not be read.
     """
 
     name: str

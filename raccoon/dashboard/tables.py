@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from raccoon.contracts import Figure
-from raccoon.eval.report import grid
+from raccoon.report.report_files import grid
 
 __all__ = ["Table", "table"]
 

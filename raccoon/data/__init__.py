@@ -8,11 +8,11 @@ from raccoon.lazy import facade
 
 if TYPE_CHECKING:
     from raccoon.data.datamodule import PositionData
-    from raccoon.data.generate import SelfPlayLabels
-    from raccoon.data.relabel import Relabelled
-    from raccoon.data.store import PositionStore
-    from raccoon.data.wildbg import WildbgImport
-    from raccoon.data.writer import prepare
+    from raccoon.data.label_sets.generate import SelfPlayLabels
+    from raccoon.data.label_sets.relabel import Relabelled
+    from raccoon.data.label_sets.store import PositionStore
+    from raccoon.data.label_sets.wildbg import WildbgImport
+    from raccoon.data.label_sets.writer import prepare
 
 __all__ = ["PositionData", "PositionStore", "Relabelled", "SelfPlayLabels", "WildbgImport", "prepare"]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from raccoon.contracts import Engine
-    from raccoon.data.episodes import Episodes
+    from raccoon.data.selfplay.episodes import Episodes
     from raccoon.model import RaccoonNet
 
 __all__ = ["DATA_FOR", "KINDS", "TRAINER_FOR", "Kind", "Labeller", "PlaysGames", "TrainingData", "declared_data"]

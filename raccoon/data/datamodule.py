@@ -8,14 +8,14 @@ from typing import Any
 
 import lightning.pytorch as pl
 
-from raccoon.build import build
 from raccoon.checks import whole
+from raccoon.config.instantiate import build
 from raccoon.contracts import RaccoonError
 from raccoon.data.contract import Kind
+from raccoon.data.label_sets.store import DECISIONS, PositionStore, read_meta
+from raccoon.data.label_sets.writer import Source, prepare
 from raccoon.data.loader import HeldOutLoader, TrainLoader
 from raccoon.data.sampler import RowOrder
-from raccoon.data.store import DECISIONS, PositionStore, read_meta
-from raccoon.data.writer import Source, prepare
 from raccoon.executor import Executor, ProcessExecutor
 
 __all__ = ["PositionData"]

@@ -12,8 +12,8 @@ import torch
 from numpy.typing import NDArray
 
 from raccoon.contracts import RaccoonError
-from raccoon.data.policy_rows import DECISION_ROW, JointBatch, unpack_decisions
-from raccoon.data.rows import unpack6
+from raccoon.data.label_sets.policy_rows import DECISION_ROW, JointBatch, unpack_decisions
+from raccoon.data.label_sets.rows import unpack6
 from raccoon.data.sampler import RowOrder, same_turn
 
 __all__ = ["Batch", "HeldOutLoader", "SiblingBatch", "TrainLoader", "unpacked"]

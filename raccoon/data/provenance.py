@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from raccoon.data.store import PositionStore
+from raccoon.data.label_sets.store import PositionStore
 
 __all__ = ["describe_data", "describe_set"]
 

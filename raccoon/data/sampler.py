@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import RaccoonError
-from raccoon.data.store import PositionStore
+from raccoon.data.label_sets.store import PositionStore
 from raccoon.env import ragged
 from raccoon.rng import generator, hash64, uniform
 

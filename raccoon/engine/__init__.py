@@ -8,8 +8,8 @@ from raccoon.lazy import facade
 
 if TYPE_CHECKING:
     from raccoon.engine.base import EngineBase
-    from raccoon.engine.bearoff import BearoffEngine
     from raccoon.engine.composite import CompositeEngine
+    from raccoon.engine.exact_bearoff.engine import BearoffEngine
     from raccoon.engine.gnubg import GnubgEngine
     from raccoon.engine.net import NetEngine
     from raccoon.engine.random import RandomEngine

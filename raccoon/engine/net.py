@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from raccoon import artifact, assets
+from raccoon import assets
 from raccoon.checks import whole
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.engine.base import EngineBase
@@ -24,7 +24,7 @@ from raccoon.engine.cache import BoardCache
 from raccoon.env.codec import unique_boards
 from raccoon.env.encoder import Encoder
 from raccoon.env.half_moves import legal_mask, low_first
-from raccoon.model import RaccoonNet
+from raccoon.model import RaccoonNet, checkpoint_file
 
 __all__ = ["NetEngine", "chunks"]
 
@@ -104,7 +104,7 @@ class NetEngine(EngineBase):
         """
         if str(path) in assets.NETS:
             path, name = assets.path(assets.NETS[str(path)]), name or str(path)
-        net, header = artifact.load(path, encoder)
+        net, header = checkpoint_file.load(path, encoder)
         return cls(net, precision, batch_size, cache, device, name or Path(path).stem, header)
 
     def policy(self, boards: Boards, dice: NDArray[np.int8], mid_doubles: NDArray[np.bool_] | None = None) -> NDArray[np.float32]:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.kernels import kernel
+from raccoon.env.kernels import kernel
 
 __all__ = ["FLIPPED", "exact_probs6", "five_from_six", "flip", "nested", "points_from_five", "six_from_five"]
 

@@ -18,7 +18,7 @@ from raccoon.checks import quoted
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.engine.base import EngineBase
 from raccoon.engine.outcomes import flip, six_from_five
-from raccoon.env.board26 import to_board26
+from raccoon.env.formats.board26 import to_board26
 
 __all__ = ["LEVELS", "SageEngine", "sage_module", "sage_strategy"]
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from raccoon.contracts import Boards, RaccoonError
-from raccoon.kernels import kernel
+from raccoon.env.kernels import kernel
 
 __all__ = ["START", "as_array", "as_board", "as_boards", "check", "is_race", "pips", "swap", "terminal_points", "unfinished", "validate"]
 

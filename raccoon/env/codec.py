@@ -2,7 +2,7 @@
 
 A key is 80 bits, filled from the low bit of byte 0: for slot 0 and then slot 1 (the side on roll), points 1 to 24 and
 the bar, as many ones as checkers and a zero each; unused bits are zero. The Position ID is its base64 text without
-padding, 14 characters. XGIDs are in ``raccoon.env.xgid`` and offered here too.
+padding, 14 characters. XGIDs are in ``raccoon.env.formats.xgid`` and offered here too.
 """
 
 # What callers and configs give is checked here, whatever its annotation says.
@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from raccoon.checks import quoted
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.env.board import as_array, as_board, as_boards, check
-from raccoon.env.xgid import Position, from_xgid, to_xgid
-from raccoon.kernels import kernel
+from raccoon.env.formats.xgid import Position, from_xgid, to_xgid
+from raccoon.env.kernels import kernel
 from raccoon.rng import MIX1, MIX2
 
 __all__ = [

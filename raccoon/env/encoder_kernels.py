@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raccoon.env.kernels import kernel
 from raccoon.env.tactics import fill_tactics
-from raccoon.kernels import kernel
 
 __all__ = ["fill_flat", "fill_planes"]
 

@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.env import ragged
 from raccoon.env.board import unfinished
+from raccoon.env.kernels import kernel
 from raccoon.env.movegen import check_dice, step, undo
-from raccoon.kernels import kernel
 
 __all__ = ["N_ACTIONS", "PASS", "apply_actions", "for_player", "legal_actions", "legal_mask", "low_first", "play", "set_legal"]
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from raccoon.kernels import kernel
+from raccoon.env.kernels import kernel
 
 __all__ = ["fill_tactics"]
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from raccoon.lazy import facade
 
 if TYPE_CHECKING:
-    from raccoon.eval.arena import Arena
-    from raccoon.eval.bgsage_pr import BGSagePR
-    from raccoon.eval.doubles import DoublesConcession
-    from raccoon.eval.gnubg_harness import GnubgHarness
-    from raccoon.eval.pr_table import PRTable
-    from raccoon.eval.vr_arena import VRArena
+    from raccoon.eval.arena.doubles import DoublesConcession
+    from raccoon.eval.arena.gnubg_harness import GnubgHarness
+    from raccoon.eval.arena.head_to_head import Arena
+    from raccoon.eval.arena.vr_arena import VRArena
+    from raccoon.eval.pr.checker import BGSagePR
+    from raccoon.eval.pr.table import PRTable
 
 __all__ = ["Arena", "BGSagePR", "DoublesConcession", "GnubgHarness", "PRTable", "VRArena"]
 

@@ -16,7 +16,7 @@ from raccoon import assets
 from raccoon.contracts import RaccoonError
 from raccoon.executor.base import Executor, Shard
 from raccoon.files import file_digest, read_json, write_json
-from raccoon.npz import read_arrays, write_arrays
+from raccoon.files.npz import read_arrays, write_arrays
 from raccoon.progress import Work
 from raccoon.versions import computing
 

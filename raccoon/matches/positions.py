@@ -9,7 +9,7 @@ from pathlib import Path
 from raccoon.contracts import RaccoonError
 from raccoon.matches.record import Fault
 from raccoon.matches.text import read_text
-from raccoon.search.questions import Question, read_question
+from raccoon.search.analysis.questions import Question, read_question
 
 __all__ = ["PositionList", "read_positions"]
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, RaccoonError
 from raccoon.env.board import START, terminal_points
+from raccoon.env.formats.xgid import Position
 from raccoon.env.movegen import afterstates
 from raccoon.env.notation import format_turn, parse_turn
-from raccoon.env.xgid import Position
 from raccoon.matches.record import Action, Match
-from raccoon.search.questions import Question
+from raccoon.search.analysis.questions import Question
 
 __all__ = ["GameState", "is_crawford"]
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from raccoon.contracts import CENTRED, OWNED, Boards
 from raccoon.env.board import pips, swap
-from raccoon.env.xgid import Position
+from raccoon.env.formats.xgid import Position
 from raccoon.matches.record import LABELS
 
 __all__ = ["STYLE", "board_svg"]

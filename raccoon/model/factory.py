@@ -7,11 +7,11 @@ from typing import Any
 
 import torch
 
-from raccoon.build import build
 from raccoon.checks import bounded
+from raccoon.config.instantiate import build
+from raccoon.config.targets import locate
 from raccoon.contracts import RaccoonError
 from raccoon.env.encoder import Encoder
-from raccoon.locate import locate
 from raccoon.model.backbones.base import Backbone
 from raccoon.model.heads.base import ValueHead
 from raccoon.model.network import RaccoonNet

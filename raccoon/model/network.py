@@ -54,7 +54,7 @@ class RaccoonNet(nn.Module):
     ) -> None:
         super().__init__()
         self.config: dict[str, Any] = {
-            "_target_": "raccoon.model.network.RaccoonNet",
+            "_target_": "raccoon.model.RaccoonNet",
             "backbone": _node(backbone),
             "head": _node(head),
             "policy": policy,

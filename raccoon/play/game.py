@@ -12,13 +12,13 @@ from functools import cached_property
 import numpy as np
 
 from raccoon.contracts import CENTRED, OPPONENT, Cubes, Player, RaccoonError, Turns
-from raccoon.cube.met import check_length
+from raccoon.cube.match_equity_table import check_length
 from raccoon.env.board import START, terminal_points
+from raccoon.env.formats.xgid import Position
 from raccoon.env.movegen import enumerate_turns
 from raccoon.env.notation import format_turn, format_turns, parse_turn
-from raccoon.env.xgid import Position
 from raccoon.play.live import crawford_game
-from raccoon.search.questions import Question
+from raccoon.search.analysis.questions import Question
 
 __all__ = ["ANSWER", "OPENING", "OVER", "PLAY", "ROLL", "STAGES", "Game"]
 

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from raccoon.checks import number, quoted, whole
 from raccoon.contracts import Boards, Cubes, RaccoonError, Turns
-from raccoon.env.board26 import to_board26
+from raccoon.env.formats.board26 import to_board26
+from raccoon.env.formats.xgid import Position, to_xgid
 from raccoon.env.notation import parse_turn
-from raccoon.env.xgid import Position, to_xgid
 from raccoon.play.gnubg_process import GnubgProcess, find_program
 
 __all__ = ["GnubgCliPlayer"]

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from raccoon.checks import quoted, whole
 from raccoon.contracts import Boards, CubeRules, Observer, Player, RaccoonError, Step, Turns
-from raccoon.cube.met import check_length
+from raccoon.cube.match_equity_table import check_length
 from raccoon.env import ragged
 from raccoon.env.board import START, as_array, as_boards, check, terminal_points
 from raccoon.env.movegen import enumerate_turns

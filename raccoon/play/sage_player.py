@@ -16,7 +16,7 @@ from raccoon.checks import quoted
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, CubeRules, Cubes, RaccoonError, Turns
 from raccoon.engine.sage import LEVELS, SageEngine, sage_module, sage_strategy
 from raccoon.env import ragged
-from raccoon.env.board26 import to_board26
+from raccoon.env.formats.board26 import to_board26
 from raccoon.play.player import EnginePlayer
 
 __all__ = ["SagePlayer"]

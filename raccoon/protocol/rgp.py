@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, TextIO
 
 import raccoon
-from raccoon import interrupts
 from raccoon.checks import quoted
 from raccoon.contracts import Player, RaccoonError
-from raccoon.env.xgid import to_xgid
+from raccoon.env.formats.xgid import to_xgid
 from raccoon.play.game import OVER, Game
-from raccoon.search.questions import Question, read_question
+from raccoon.runs import interrupts
+from raccoon.search.analysis.questions import Question, read_question
 
 __all__ = ["LONGEST_LINE", "MESSAGES", "VERSION", "Session", "serve"]
 
@@ -127,7 +127,7 @@ class Session:
         return [f"state {self.game.stage} player {self.game.decides} {score} xgid {to_xgid(self.game.position)}", "ok"]
 
     def analyse(self, rest: str) -> list[str]:
-        from raccoon.search.analysis import analyse
+        from raccoon.search.analysis.answers import analyse
 
         count = _number(rest, "analyse", 1) if rest else None
         parts: list[Any] = [getattr(self.player, part, None) for part in ("engine", "search", "cube")]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         enumerate_leaves,
         terminal_value,
     )
-    from raccoon.search.mcts import MCTS
+    from raccoon.search.mcts.search import MCTS
 
 __all__ = [
     "MCTS",

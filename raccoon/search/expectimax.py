@@ -20,9 +20,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from raccoon.checks import number, quoted, whole
 from raccoon.contracts import Boards, CubeEquities, CubeModel, Cubes, Engine, RaccoonError, SearchResult, Turns
-from raccoon.cube.cubeful import CubefulTree
 from raccoon.engine.base import checked
 from raccoon.env import ragged
+from raccoon.search.cubeful import CubefulTree
 from raccoon.search.filters import Filter, keep_best
 from raccoon.search.lookahead import child_values, enumerate_leaves, static_cubeful, terminal_value
 from raccoon.search.tree import Opponent, Tree
@@ -116,7 +116,7 @@ class Expectimax:
         return self._search(turns, engine, _Cubeless(engine, self.tree(engine)))
 
     def cubeful(self, turns: Turns, engine: Engine, model: CubeModel) -> SearchResult:
-        """The same with a live cube, on the value scale (points per unit of the cube / 3); see ``raccoon.cube.cubeful``.
+        """The same with a live cube, on the value scale (points per unit of the cube / 3); see ``raccoon.search.cubeful``.
 
         A pruning filter and pruned replies are shortlisted cubelessly. Raises RaccoonError when the engine only knows scalars.
         """

@@ -21,7 +21,7 @@ from raccoon.env import ragged
 from raccoon.env.board import terminal_points
 from raccoon.env.codec import unique_boards
 from raccoon.env.encoder import Encoder
-from raccoon.search.greedy import behind_best_half
+from raccoon.search.half_by_half import behind_best_half
 
 __all__ = [
     "Doubles",

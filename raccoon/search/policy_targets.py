@@ -11,7 +11,7 @@ from raccoon.contracts import Boards, SearchResult, Turns
 from raccoon.env import ragged
 from raccoon.env.lookup import ChildLookup
 from raccoon.search.filters import keep_best
-from raccoon.search.mcts_expand import Edges, results
+from raccoon.search.mcts.expand import Edges, results
 
 __all__ = ["HalfTargets", "half_targets", "soft_shares"]
 

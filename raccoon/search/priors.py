@@ -9,7 +9,7 @@ from raccoon.contracts import Engine, PolicyEngine, RaccoonError, Turns
 from raccoon.engine.base import policy_engine
 from raccoon.env.codec import row_keys
 from raccoon.env.lookup import ChildLookup
-from raccoon.search.greedy import HalfTurns, half_turns
+from raccoon.search.half_by_half import HalfTurns, half_turns
 
 __all__ = ["priors"]
 

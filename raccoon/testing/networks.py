@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from raccoon.build import build, plain
+from raccoon.config.instantiate import build, plain
 from raccoon.env.encoder import Encoder
 from raccoon.testing.subjects import expect, sample_boards, subject
 
@@ -19,7 +19,7 @@ __all__ = ["check_data", "check_encoder", "check_model"]
 def check_encoder(encoder: Any) -> None:
     """Check an ``Encoder`` (object or config node): shapes, names, finite numbers, rows independent, rebuilt from its config."""
     encoder = subject(encoder)
-    expect(isinstance(encoder, Encoder), f"{type(encoder).__name__} is not a raccoon.env.encoder.Encoder")
+    expect(isinstance(encoder, Encoder), f"{type(encoder).__name__} is not a raccoon.env.Encoder")
     boards = sample_boards(64)
     before = boards.copy()
     planes, flat = encoder.encode(boards), encoder.encode_flat(boards)
@@ -40,8 +40,7 @@ def check_model(model: Any, encoder: Any = None) -> None:
     and that a saved and loaded copy gives the same values."""
     import torch
 
-    from raccoon import artifact
-    from raccoon.model import RaccoonNet, build_net
+    from raccoon.model import RaccoonNet, build_net, checkpoint_file
 
     encoder = Encoder() if encoder is None else subject(encoder)
     net = model if isinstance(model, RaccoonNet) else build_net(plain(model), encoder)
@@ -61,8 +60,8 @@ def check_model(model: Any, encoder: Any = None) -> None:
         expect(torch.allclose(one[0], value[3], atol=1e-5), "value_equity depends on the batch")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "net.pt"
-        artifact.save(path, net, {})
-        loaded, _ = artifact.load(path)
+        checkpoint_file.save(path, net, {})
+        loaded, _ = checkpoint_file.load(path)
     loaded.eval()
     with torch.inference_mode():
         expect(torch.allclose(loaded.value_equity(loaded.prepare(boards)), value, atol=1e-6), "a saved and loaded copy gives other values")
@@ -116,18 +115,18 @@ def check_data(data: Any, batches: int = 2, learner: Any = None) -> None:
 
 def _give_learner(module: Any, learner: Any) -> Any:
     """Data that plays games asks its trainer for the network that plays and for the targets."""
-    from raccoon.data.selfplay import SelfPlay
+    from raccoon.data.selfplay.module import SelfPlay
     from raccoon.model import build_net
 
     if learner is None and not isinstance(module, SelfPlay):
         return None
     if learner is None:
-        from raccoon.train.alphazero import AlphaZero
-        from raccoon.train.td import TemporalDifference
+        from raccoon.train.trainers.alphazero import AlphaZero
+        from raccoon.train.trainers.td import TemporalDifference
 
-        mlp = {"_target_": "raccoon.model.backbones.mlp.MLP", "_partial_": True, "hidden": [8]}
-        head = {"_target_": "raccoon.model.heads.outcomes6.Outcomes6", "_partial_": True}
-        node = {"_target_": "raccoon.model.network.RaccoonNet", "backbone": mlp, "head": head, "policy": True}
+        mlp = {"_target_": "raccoon.model.MLP", "_partial_": True, "hidden": [8]}
+        head = {"_target_": "raccoon.model.Outcomes6", "_partial_": True}
+        node = {"_target_": "raccoon.model.RaccoonNet", "backbone": mlp, "head": head, "policy": True}
         learner = (AlphaZero if module.gives == "searched_games" else TemporalDifference)(build_net(node, Encoder()))
     stand_in: Any = SimpleNamespace(lightning_module=learner, global_rank=0, world_size=1, max_epochs=1)
     module.trainer = stand_in
@@ -137,7 +136,7 @@ def _give_learner(module: Any, learner: Any) -> Any:
 def _check_batch(batch: Any, decisions: bool) -> None:
     import torch
 
-    from raccoon.data.policy_rows import JointBatch
+    from raccoon.data.label_sets.policy_rows import JointBatch
     from raccoon.env.board import validate
 
     boards, probs = batch[:2]

@@ -17,7 +17,7 @@ from raccoon.testing.subjects import expect, subject
 
 __all__ = ["check_evaluator", "check_executor"]
 
-_RANDOM = {"_target_": "raccoon.play.player.EnginePlayer", "engine": {"_target_": "raccoon.engine.random.RandomEngine", "seed": 1}}
+_RANDOM = {"_target_": "raccoon.play.EnginePlayer", "engine": {"_target_": "raccoon.engine.RandomEngine", "seed": 1}}
 
 
 def check_evaluator(
@@ -32,7 +32,7 @@ def check_evaluator(
     A sound report that can be written; the same figures for the same seed in one process, in ``workers`` of them (0: in one once
     more), and when run again in the folder of an interrupted run. Returns the report.
     """
-    from raccoon.eval import report as reports
+    from raccoon.report import report_files as reports
 
     made = [_run(node, folder / name, workers, player, opponent) for name, workers in (("one", 0), ("one", 0), ("two", workers))]
     figures = [report.figures for report in made]

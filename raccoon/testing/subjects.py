@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from raccoon.build import build
+from raccoon.config.instantiate import build
 from raccoon.contracts import Boards, Turns
 from raccoon.env.board import START, terminal_points
 from raccoon.env.movegen import afterstates, enumerate_turns

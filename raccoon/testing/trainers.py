@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from raccoon.build import build
+from raccoon.config.instantiate import build
 from raccoon.testing.subjects import expect
 
 __all__ = ["check_callback", "check_logger", "check_trainer"]
@@ -15,8 +15,8 @@ def check_trainer(trainer: Any, net: Any) -> None:
     what it exports (``raccoon.train.contract.TrainerModule``), how it steps, and whose hyper-parameters survive a weights-only load."""
     from lightning.pytorch import LightningModule
 
+    from raccoon.config.targets import members
     from raccoon.data.contract import KINDS, Labeller
-    from raccoon.locate import members
     from raccoon.train.contract import TrainerModule
 
     module: Any = build(trainer, "trainer", LightningModule, net=net)

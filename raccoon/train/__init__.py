@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from raccoon.lazy import facade
 
 if TYPE_CHECKING:
-    from raccoon.train.callbacks import BenchmarkPR
-    from raccoon.train.distill import Distillation
+    from raccoon.train.callbacks.benchmark_pr import BenchmarkPR
     from raccoon.train.ema import Ema
-    from raccoon.train.losses import Losses, outcome_cross_entropy, value_losses, value_mse
+    from raccoon.train.objectives.losses import Losses, outcome_cross_entropy, value_losses, value_mse
+    from raccoon.train.objectives.targets import equity_value
     from raccoon.train.run import train
     from raccoon.train.schedules import lr_factor
-    from raccoon.train.targets import equity_value
+    from raccoon.train.trainers.distill import Distillation
 
 __all__ = [
     "BenchmarkPR",

@@ -10,14 +10,14 @@ from typing import Any
 
 import torch
 
-from raccoon import artifact
-from raccoon.build import build
+from raccoon.config.instantiate import build
 from raccoon.contracts import Evaluator, Figure, Player, RaccoonError, Report, Search
-from raccoon.eval import report as reports
-from raccoon.eval.benchmark import EMBEDDED, load
+from raccoon.eval.benchmark.decisions import EMBEDDED, load
 from raccoon.executor import Executor
-from raccoon.runs import Run
-from raccoon.train.checkpoints import BEST, LAST
+from raccoon.model import checkpoint_file
+from raccoon.report import report_files as reports
+from raccoon.runs.folder import Run
+from raccoon.train.callbacks.checkpoints import BEST, LAST
 
 __all__ = ["PLOTS", "build_evaluators", "engine_node", "export", "export_and_measure", "player_node"]
 
@@ -53,9 +53,9 @@ def export(run_dir: Path) -> Path:
     source = next((path for path in (run_dir / BEST, run_dir / LAST) if path.exists()), None)
     if source is None:
         raise RaccoonError(f"{run_dir}: no checkpoint to export, the run ended within its first epoch; raise trainer.max_minutes")
-    net, header = artifact.load(source)
+    net, header = checkpoint_file.load(source)
     path = run_dir / "net.pt"
-    artifact.save(path, net, header["meta"])
+    checkpoint_file.save(path, net, header["meta"])
     return path
 
 
@@ -63,12 +63,12 @@ def engine_node(path: Path, device: torch.device, executor: Any) -> dict[str, An
     """Config node of the engine that evaluates with ``path``: on the device that trained it where ``executor`` says that its workers are
     ``local``, on the CPU of other machines."""
     where = str(device) if getattr(executor, "local", False) else "cpu"
-    return {"_target_": "raccoon.engine.net.NetEngine.load", "path": str(path), "device": where}
+    return {"_target_": "raccoon.engine.NetEngine.load", "path": str(path), "device": where}
 
 
 def player_node(cfg: Mapping[str, Any], name: str, engine: Mapping[str, Any]) -> dict[str, Any]:
     """Config node of the player that plays with ``engine`` and the run's search."""
-    node: dict[str, Any] = {"_target_": "raccoon.play.player.EnginePlayer", "name": name, "engine": dict(engine)}
+    node: dict[str, Any] = {"_target_": "raccoon.play.EnginePlayer", "name": name, "engine": dict(engine)}
     return node | ({"search": cfg["search"]} if cfg.get("search") else {})
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError
-from raccoon.interrupts import is_interrupt
+from raccoon.runs.interrupts import is_interrupt
 
 if TYPE_CHECKING:
     from lightning.pytorch.loggers import Logger
@@ -88,7 +88,7 @@ def build_loggers(nodes: Mapping[str, Any] | None, ids: Mapping[str, str] | None
     """The loggers of a config section; ``ids`` are those of ``run_ids`` where an earlier run is continued. Raises RaccoonError."""
     from lightning.pytorch.loggers import Logger
 
-    from raccoon.build import build
+    from raccoon.config.instantiate import build
 
     built = []
     for name, node in (nodes or {}).items():

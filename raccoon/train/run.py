@@ -16,23 +16,23 @@ import torch
 from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch.callbacks import Callback, EarlyStopping, ProgressBar, Timer
 
-from raccoon import artifact, interrupts
-from raccoon.build import build
+from raccoon.config.instantiate import build
 from raccoon.contracts import RaccoonError
 from raccoon.env.encoder import Encoder
-from raccoon.eval.wandb_report import log_report
 from raccoon.executor import core_count
-from raccoon.model import RaccoonNet, build_net
+from raccoon.model import RaccoonNet, build_net, checkpoint_file
+from raccoon.report.wandb_tables import log_report
 from raccoon.rng import torch_seed
-from raccoon.runs import Run
+from raccoon.runs import interrupts
+from raccoon.runs.folder import Run
 from raccoon.train import final
-from raccoon.train.checkpoints import TIMED, AtomicCheckpointIO, checkpoint_callbacks, peek, resume_path
+from raccoon.train.callbacks.checkpoints import TIMED, AtomicCheckpointIO, checkpoint_callbacks, peek, resume_path
+from raccoon.train.callbacks.history import EpochFigures, History
+from raccoon.train.callbacks.progress import EpochBar, EpochLines
+from raccoon.train.callbacks.save_on_interrupt import KeepsWork
+from raccoon.train.callbacks.tracking import Tracking
 from raccoon.train.contract import TrainerModule, check_pair, declare
-from raccoon.train.history import EpochFigures, History
-from raccoon.train.keep import KeepsWork
 from raccoon.train.loggers import build_loggers, closing_loggers, run_ids
-from raccoon.train.progress import EpochBar, EpochLines
-from raccoon.train.tracking import Tracking
 
 __all__ = ["quiet_trainer", "train"]
 
@@ -76,7 +76,7 @@ def _network(cfg: Mapping[str, Any], encoder: Encoder) -> RaccoonNet:
     head may be missing: it is fresh then."""
     net = build_net(cfg["model"], encoder, seed=torch_seed(cfg["seed"], "network"))
     if cfg.get("init") is not None:
-        start, _ = artifact.load(cfg["init"], encoder)
+        start, _ = checkpoint_file.load(cfg["init"], encoder)
         weights = start.state_dict()
         if start.policy is None and net.policy is not None:
             weights |= {key: value for key, value in net.state_dict().items() if key.startswith("policy.")}

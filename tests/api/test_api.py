@@ -54,7 +54,7 @@ def test_an_engine_is_loaded_by_its_option_by_a_path_and_with_overrides(tiny_che
     assert raccoon.load_engine(tiny_checkpoint).name == "tiny"
     assert raccoon.load_engine("default").name == "default"
     assert raccoon.load_engine(str(tiny_checkpoint), ["engine.name=mine"]).name == "mine"
-    assert raccoon.load_engine({"_target_": "raccoon.engine.gnubg.GnubgEngine"}).name == "gnubg0"
+    assert raccoon.load_engine({"_target_": "raccoon.engine.GnubgEngine"}).name == "gnubg0"
 
 
 def test_a_player_has_the_search_and_the_cube_that_were_asked_for(tiny_checkpoint: Path) -> None:

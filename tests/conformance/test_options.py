@@ -22,10 +22,10 @@ from lightning.pytorch.loggers import Logger
 from omegaconf import DictConfig
 
 from raccoon import testing
-from raccoon.build import build, check_declared, check_flags, plain
-from raccoon.cli.app import compose
+from raccoon.cli.program.app import compose
+from raccoon.config.instantiate import build, check_declared, check_flags, plain
 from raccoon.contracts import Evaluator, Player, RaccoonError, Search
-from raccoon.data.generate import SelfPlayLabels, generate
+from raccoon.data.label_sets.generate import SelfPlayLabels, generate
 from raccoon.engine.net import NetEngine
 from raccoon.env.codec import position_id
 from raccoon.executor import ProcessExecutor
@@ -39,8 +39,8 @@ OPTIONS = [
     for option, provider in options.items()
     if provider == "raccoon" and not group.startswith("debug/")
 ]
-MLP = {"_target_": "raccoon.model.backbones.mlp.MLP", "_partial_": True, "hidden": [8]}
-GNUBG = {"_target_": "raccoon.engine.gnubg.GnubgEngine", "ply": 0}
+MLP = {"_target_": "raccoon.model.MLP", "_partial_": True, "hidden": [8]}
+GNUBG = {"_target_": "raccoon.engine.GnubgEngine", "ply": 0}
 
 DEAR = {
     *((side, option) for side in ("player", "opponent") for option in ("gnubg1", "gnubg2", "gnubg_cli", "sage2", "sage3", "sage1_cube")),
@@ -105,7 +105,7 @@ def root_of(group: str, option: str) -> str:
 def label_set(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Eight games, some of them held out; and the first positions as wildbg's file beside the set."""
     folder = tmp_path_factory.mktemp("labels")
-    knobs = {"player": {"_target_": "raccoon.play.player.EnginePlayer", "engine": GNUBG}, "teacher": GNUBG, "name": "few", "batch": 8}
+    knobs = {"player": {"_target_": "raccoon.play.EnginePlayer", "engine": GNUBG}, "teacher": GNUBG, "name": "few", "batch": 8}
     source = SelfPlayLabels(games=8, shard_games=8, **knobs)
     store = generate(source, folder / "set", ProcessExecutor(0, progress=False))
     boards, probs5 = store.gather(np.arange(400))
@@ -222,9 +222,9 @@ def check_runtime(cfg: DictConfig) -> None:
 
 def check_search(cfg: DictConfig) -> None:
     """With a network that has both heads."""
-    head = {"_target_": "raccoon.model.heads.outcomes6.Outcomes6", "_partial_": True}
-    node = {"_target_": "raccoon.model.network.RaccoonNet", "backbone": MLP, "head": head, "policy": True}
-    engine = NetEngine(build_net(node, build({"_target_": "raccoon.env.encoder.Encoder"})))
+    head = {"_target_": "raccoon.model.Outcomes6", "_partial_": True}
+    node = {"_target_": "raccoon.model.RaccoonNet", "backbone": MLP, "head": head, "policy": True}
+    engine = NetEngine(build_net(node, build({"_target_": "raccoon.env.Encoder"})))
     testing.check_search(cfg.search, engine, 3)
 
 

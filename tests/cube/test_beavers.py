@@ -9,11 +9,11 @@ from raccoon.contracts import CubeRules, Cubes
 from raccoon.cube.model import Janowski, with_beavers
 from raccoon.engine.base import EngineBase
 from raccoon.env.board import START
-from raccoon.env.xgid import Position
+from raccoon.env.formats.xgid import Position
 from raccoon.play import EnginePlayer
 from raccoon.search import StaticSearch
-from raccoon.search.analysis import analyse
-from raccoon.search.questions import Question
+from raccoon.search.analysis.answers import analyse
+from raccoon.search.analysis.questions import Question
 
 ON = CubeRules(beavers=True, cap=4)
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from raccoon.build import build, plain
-from raccoon.cli.app import compose
+from raccoon.cli.program.app import compose
+from raccoon.config.instantiate import build, plain
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, CubeRules, Cubes, RaccoonError
-from raccoon.cube import bearoff, match_equity
-from raccoon.cube.bearoff import LAST_ROLLS, CubefulBearoff, last_rolls
-from raccoon.cube.bearoff_tables import cubeful, members
-from raccoon.cube.cubeful import CubefulTree
+from raccoon.cube import exact_bearoff, match_equity
+from raccoon.cube.exact_bearoff import LAST_ROLLS, CubefulBearoff, last_rolls
+from raccoon.cube.exact_bearoff_tables import cubeful, members
 from raccoon.cube.model import Janowski
 from raccoon.engine.base import EngineBase
 from raccoon.engine.random import RandomEngine
@@ -19,6 +18,7 @@ from raccoon.env.board import START
 from raccoon.env.codec import from_position_id
 from raccoon.env.movegen import ROLL_PROBS, ROLLS, afterstates
 from raccoon.play.player import EnginePlayer
+from raccoon.search.cubeful import CubefulTree
 from raccoon.search.expectimax import Expectimax
 from raccoon.search.lookahead import StaticSearch
 from raccoon.search.tree import Tree
@@ -90,7 +90,7 @@ def test_one_ply_above_the_table_is_exact_too() -> None:
 def test_tables_by_pips_are_closed_and_agree_with_those_by_checkers() -> None:
     numbers = members(2, 6)
     assert len(members(2)) < len(numbers) < len(members(6))
-    np.testing.assert_array_equal(cubeful(2, 6), bearoff._table(6)[np.ix_(numbers, numbers)])
+    np.testing.assert_array_equal(cubeful(2, 6), exact_bearoff._table(6)[np.ix_(numbers, numbers)])
 
 
 def test_fourteen_checkers_at_most_because_of_gammons() -> None:
@@ -119,7 +119,7 @@ def test_the_table_is_left_alone_until_it_is_needed(monkeypatch: pytest.MonkeyPa
     def refuse(*_: object) -> None:
         raise AssertionError("read")
 
-    monkeypatch.setattr(bearoff, "_table", refuse)
+    monkeypatch.setattr(exact_bearoff, "_table", refuse)
     race = np.stack([side(0, 0, 0, 2, 6, 5, 2), side(0, 0, 0, 2, 6, 5, 2)])
     assert last_rolls(np.stack([START, race])) is None
     with pytest.raises(AssertionError, match="read"):

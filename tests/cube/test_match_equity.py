@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, CubeRules, Cubes, RaccoonError
-from raccoon.cube import cube_action, match_equity, met
+from raccoon.cube import cube_action, match_equity, match_equity_table
 from raccoon.cube.janowski import X_CONTACT, X_RACE, CubeEquities, probs6_to_cumulative5
 from raccoon.cube.model import Janowski, best_of
 from raccoon.env.board import START
@@ -36,7 +36,9 @@ def random_rows(count: int, seed: int = 5) -> tuple[np.ndarray, np.ndarray, Cube
     """``(probs5, x, cubes)``: every kind of score, cube and owner, short scores more often."""
     rng = np.random.default_rng(seed)
     five = probs6_to_cumulative5(rng.dirichlet([2, 1, 0.3, 2, 1, 0.3], count))
-    away = np.where(rng.random((count, 1)) < 0.6, rng.integers(1, 8, (count, 2)), rng.integers(1, met.LONGEST + 1, (count, 2)))
+    away = np.where(
+        rng.random((count, 1)) < 0.6, rng.integers(1, 8, (count, 2)), rng.integers(1, match_equity_table.LONGEST + 1, (count, 2))
+    )
     value = 2 ** rng.integers(0, 5, count)
     owner = np.where(value == 1, CENTRED, rng.choice([OWNED, OPPONENT], count))
     crawford = (away == 1).any(axis=1) & (value == 1) & (rng.random(count) < 0.5)
@@ -117,14 +119,14 @@ def test_crawford_games_have_a_dead_cube() -> None:
     np.testing.assert_array_equal(match_equity.no_double(five, 1.0, at), dead)
     # 3 away: a plain win leads to 2 away, a gammon wins 2 points, a backgammon the match
     chance = five[:, 0] - five[:, 1], five[:, 1] - five[:, 2], five[:, 2]
-    expected = chance[0] * met.equity([2, 1], True) + chance[1] * 0.5 + chance[2]
+    expected = chance[0] * match_equity_table.equity([2, 1], True) + chance[1] * 0.5 + chance[2]
     np.testing.assert_allclose(dead, 2 * expected - 1, atol=1e-12)
     assert not at.may_double().any()
 
 
 def test_two_away_each_gammonless() -> None:
     at = cubes([2, 2])
-    behind = met.equity([2, 1])
+    behind = match_equity_table.equity([2, 1])
     mine, theirs = match_equity.cash_points(plain(0.5), at)
     # a taken double decides the match: the take point is the chance of the side 2 away against 1 away
     assert (1 - mine[0], 1 - theirs[0]) == pytest.approx((behind, behind))
@@ -149,7 +151,7 @@ def test_last_cubes() -> None:
     # A cube that wins the match as it stands is dead to who leads, and the other side turns it for nothing.
     mine, theirs = match_equity.cash_points(plain(0.4), cubes([2, 4], 2, OPPONENT))
     assert mine[0] == 1.0
-    assert theirs[0] == pytest.approx(float(met.equity([2, 2])))
+    assert theirs[0] == pytest.approx(float(match_equity_table.equity([2, 2])))
 
 
 @pytest.mark.parametrize("x", [X_RACE, X_CONTACT, 1.0])
@@ -164,7 +166,7 @@ def test_a_cube_of_use_to_nobody_is_dead(x: float) -> None:
 def test_points_become_match_equity() -> None:
     at = cubes([[5, 3], [5, 3], [2, 1], [2, 1], [2, 1], [3, 3]], crawford=[False, False, True, False, True, False])
     found = (match_equity.after(np.array([2.0, -2.0, 1.0, 1.0, -1.0, 8.0]), at) + 1) / 2
-    wanted = [met.equity([3, 3]), met.equity([5, 1]), 0.5, 0.5, 0.0, 1.0]
+    wanted = [match_equity_table.equity([3, 3]), match_equity_table.equity([5, 1]), 0.5, 0.5, 0.0, 1.0]
     np.testing.assert_allclose(found, np.array(wanted, float), atol=1e-12)
     # 3 away, 1 point won: post-Crawford at 2 away, not the Crawford game there
     np.testing.assert_allclose(match_equity.after(np.ones(1), cubes([3, 1], crawford=True)), 2 * 0.48803 - 1, atol=1e-12)
@@ -219,7 +221,7 @@ def test_with_gammons_the_order_breaks_only_where_the_other_side_should_not_cash
 def test_far_from_the_end_clear_decisions_are_those_of_money() -> None:
     rng = np.random.default_rng(9)
     five = probs6_to_cumulative5(rng.dirichlet([6, 1.5, 0.1, 4, 1, 0.1], 20_000))
-    at = cubes(np.full((20_000, 2), met.LONGEST))
+    at = cubes(np.full((20_000, 2), match_equity_table.LONGEST))
     nd, dt, dp = (normalised(equity, at) for equity in match_equity.equities(five, X_CONTACT, at))
     money = cube_action(five, CENTRED, X_CONTACT)
     clear = (np.abs(np.minimum(dt, dp) - nd) > 0.1) & (np.abs(dt - dp) > 0.1)

@@ -77,7 +77,7 @@ def write_training(folder: Path, pr: float = 20.0, count: int = 9, lr: float = 0
     """A finished training with everything."""
     config = {
         "seed": 1,
-        "trainer": {"_target_": "raccoon.train.distill.Distillation", "lr": lr, "max_epochs": count},
+        "trainer": {"_target_": "raccoon.train.Distillation", "lr": lr, "max_epochs": count},
         "hydra": {"mode": "RUN"},
     }
     data = {"folders": [{"name": "walks", "rows": 1900}]}

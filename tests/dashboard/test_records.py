@@ -11,7 +11,7 @@ import pytest
 
 from raccoon.dashboard import page
 from raccoon.dashboard.records import RunRecord, read_run
-from raccoon.locks import writing
+from raccoon.files.locks import writing
 
 
 def read(folder: Path) -> RunRecord:
@@ -29,7 +29,7 @@ def test_a_finished_training(make_training, make_epochs, tmp_path: Path) -> None
     assert record.rows == make_epochs(9)
     assert record.config == {
         "seed": 1,
-        "trainer._target_": "raccoon.train.distill.Distillation",
+        "trainer._target_": "raccoon.train.Distillation",
         "trainer.lr": 0.001,
         "trainer.max_epochs": 9,
     }

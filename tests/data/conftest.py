@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from raccoon.data.generate import SelfPlayLabels, generate
-from raccoon.data.store import PositionStore
+from raccoon.data.label_sets.generate import SelfPlayLabels, generate
+from raccoon.data.label_sets.store import PositionStore
 from raccoon.executor import ProcessExecutor
 
-GNUBG = {"_target_": "raccoon.engine.gnubg.GnubgEngine", "ply": 0}
-PLAYER = {"_target_": "raccoon.play.player.EnginePlayer", "engine": GNUBG}
+GNUBG = {"_target_": "raccoon.engine.GnubgEngine", "ply": 0}
+PLAYER = {"_target_": "raccoon.play.EnginePlayer", "engine": GNUBG}
 
 
 Labels = Callable[..., SelfPlayLabels]

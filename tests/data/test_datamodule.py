@@ -15,9 +15,9 @@ from lightning.pytorch.callbacks import ModelCheckpoint
 
 from raccoon.contracts import RaccoonError
 from raccoon.data.datamodule import PositionData
-from raccoon.data.generate import SelfPlayLabels
+from raccoon.data.label_sets.generate import SelfPlayLabels
+from raccoon.data.label_sets.store import PositionStore, signed
 from raccoon.data.loader import HeldOutLoader
-from raccoon.data.store import PositionStore, signed
 from raccoon.executor import ProcessExecutor
 
 pytestmark = [
@@ -25,7 +25,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:Be aware that when using `ckpt_path`:UserWarning"),
 ]
 
-SOURCE = "raccoon.data.generate.SelfPlayLabels"
+SOURCE = "raccoon.data.SelfPlayLabels"
 
 
 class Recording(pl.LightningModule):

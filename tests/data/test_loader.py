@@ -12,10 +12,10 @@ import torch
 
 from raccoon.contracts import RaccoonError
 from raccoon.data import loader as loaders
+from raccoon.data.label_sets.rows import unpack6
+from raccoon.data.label_sets.store import PositionStore
 from raccoon.data.loader import Batch, HeldOutLoader, TrainLoader
-from raccoon.data.rows import unpack6
 from raccoon.data.sampler import RowOrder, held_out
-from raccoon.data.store import PositionStore
 from raccoon.env.codec import position_keys
 
 Batches = Sequence[Batch]

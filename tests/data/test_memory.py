@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from raccoon.data.store import META, PositionStore, checksum, shard_path, signed
+from raccoon.data.label_sets.store import META, PositionStore, checksum, shard_path, signed
 from raccoon.files import file_digest
 
 _ROWS = 40_000_000

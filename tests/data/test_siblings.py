@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from raccoon.data.datamodule import PositionData
+from raccoon.data.label_sets.store import PositionStore
 from raccoon.data.sampler import same_turn
-from raccoon.data.store import PositionStore
-from raccoon.train.losses import sibling_mse
+from raccoon.train.objectives.losses import sibling_mse
 
 
 def test_plays_of_a_turn_stay_together(small: PositionStore) -> None:

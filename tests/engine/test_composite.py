@@ -7,8 +7,8 @@ import pytest
 
 from raccoon.contracts import KnowingEngine, PolicyEngine, RaccoonError
 from raccoon.engine.base import policy_engine
-from raccoon.engine.bearoff import BearoffEngine
 from raccoon.engine.composite import CompositeEngine
+from raccoon.engine.exact_bearoff.engine import BearoffEngine
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.engine.random import RandomEngine
 from raccoon.env.board import START

@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 import torch
 
-from raccoon import artifact
 from raccoon.contracts import OUTCOME_POINTS, RaccoonError
 from raccoon.engine.cache import BoardCache
 from raccoon.engine.net import NetEngine, chunks
 from raccoon.env.encoder import Encoder
-from raccoon.model import MLP, Outcomes6, RaccoonNet, ResNet, Scalar
+from raccoon.model import MLP, Outcomes6, RaccoonNet, ResNet, Scalar, checkpoint_file
 from raccoon.rng import generator
 from raccoon.testing import check_engine, sample_boards
 
@@ -154,7 +153,7 @@ def test_bf16_is_close(boards: np.ndarray) -> None:
 
 def test_load(tmp_path: Path, boards: np.ndarray) -> None:
     net = make()
-    artifact.save(tmp_path / "mine.pt", net, {"note": "x"})
+    checkpoint_file.save(tmp_path / "mine.pt", net, {"note": "x"})
     engine = NetEngine.load(tmp_path / "mine.pt", encoder=Encoder())
     assert (engine.name, engine.header["meta"]) == ("mine", {"note": "x"})
     assert NetEngine.load(str(tmp_path / "mine.pt"), name="other").name == "other"
@@ -181,7 +180,7 @@ def test_bad_arguments_are_refused(tmp_path: Path) -> None:
     for message, arguments in refused.items():
         with pytest.raises(RaccoonError, match=message):
             NetEngine(net, **arguments)
-    artifact.save(tmp_path / "net.pt", net)
+    checkpoint_file.save(tmp_path / "net.pt", net)
     with pytest.raises(RaccoonError, match=f"{Encoder().layout_hash}.*{Encoder([]).layout_hash}"):
         NetEngine.load(tmp_path / "net.pt", encoder=Encoder([]))
     with pytest.raises(RaccoonError, match="no such checkpoint"):

@@ -11,7 +11,7 @@ from raccoon.contracts import RaccoonError
 from raccoon.env import board, codec, encoder, half_moves, movegen, notation
 from raccoon.env.board import START
 from raccoon.env.encoder import Encoder
-from raccoon.env.xgid import Position, from_xgid, to_xgid
+from raccoon.env.formats.xgid import Position, from_xgid, to_xgid
 
 ONE = START[None]
 XGID = "XGID=-b----E-C---eE---c-e----B-:0:0:1:00:0:0:0:0:10"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from raccoon.build import build, plain
-from raccoon.cli.app import compose
+from raccoon.cli.program.app import compose
+from raccoon.config.instantiate import build, plain
 from raccoon.env.encoder import Encoder
 from raccoon.model import RaccoonNet, build_net
 from raccoon.testing import check_encoder, check_model

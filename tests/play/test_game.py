@@ -11,7 +11,7 @@ from raccoon.contracts import CubeRules, Offer, RaccoonError, Step
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.play import EnginePlayer, dice, play_games
 from raccoon.play.game import ANSWER, OPENING, OVER, PLAY, ROLL, Game
-from raccoon.search.questions import read_question
+from raccoon.search.analysis.questions import read_question
 
 
 class Seen:

@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 
 from raccoon.contracts import RaccoonError, Turns
 from raccoon.engine.base import EngineBase
-from raccoon.engine.bearoff import BearoffEngine
+from raccoon.engine.exact_bearoff.engine import BearoffEngine
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.engine.net import NetEngine
 from raccoon.engine.random import RandomEngine

@@ -14,7 +14,7 @@ from raccoon.env.movegen import afterstates, enumerate_turns
 from raccoon.play import EnginePlayer, play_games
 from raccoon.play.observers import Recorder
 from raccoon.search import StaticSearch, child_cubeful_values, child_values, encode_pre_roll, enumerate_leaves, terminal_value
-from raccoon.search.greedy import two_step
+from raccoon.search.half_by_half import two_step
 
 ENGINE = GnubgEngine(0)
 

@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from raccoon.contracts import RaccoonError
-from raccoon.engine.bearoff import BearoffEngine
 from raccoon.engine.composite import CompositeEngine
+from raccoon.engine.exact_bearoff.engine import BearoffEngine
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.engine.mixture import MixtureEngine
 from raccoon.engine.random import RandomEngine

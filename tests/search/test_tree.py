@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from raccoon.contracts import OUTCOME_POINTS
 from raccoon.engine.base import EngineBase
-from raccoon.engine.bearoff import BearoffEngine
 from raccoon.engine.composite import CompositeEngine
+from raccoon.engine.exact_bearoff.engine import BearoffEngine
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.engine.random import RandomEngine
 from raccoon.search import equities

@@ -16,19 +16,18 @@ import pytest
 import torch
 from torch import Tensor
 
-from raccoon import artifact
-from raccoon.data.rows import pack
-from raccoon.data.writer import Plan, fill
+from raccoon.data.label_sets.rows import pack
+from raccoon.data.label_sets.writer import Plan, fill
 from raccoon.engine.outcomes import five_from_six
 from raccoon.env.board import START, is_race, pips, terminal_points
 from raccoon.env.codec import position_id
 from raccoon.env.encoder import Encoder
 from raccoon.env.movegen import afterstates
 from raccoon.executor import ProcessExecutor
-from raccoon.model import RaccoonNet, build_net
+from raccoon.model import RaccoonNet, build_net, checkpoint_file
 from raccoon.rng import generator
-from raccoon.runs import Run
-from raccoon.train.checkpoints import peek
+from raccoon.runs.folder import Run
+from raccoon.train.callbacks.checkpoints import peek
 
 
 def random_walk(games: int, turns: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -95,16 +94,16 @@ def make_config(store_folder: Path) -> Callable[..., dict[str, Any]]:
     def make(head: str = "outcomes6", **trainer: Any) -> dict[str, Any]:
         return {
             "seed": 1,
-            "encoder": {"_target_": "raccoon.env.encoder.Encoder"},
+            "encoder": {"_target_": "raccoon.env.Encoder"},
             "model": model_node(head),
             "data": {
-                "_target_": "raccoon.data.datamodule.PositionData",
+                "_target_": "raccoon.data.PositionData",
                 "folders": [str(store_folder)],
                 "batch_size": 128,
                 "holdout": 0.2,
                 "seed": 1,
             },
-            "trainer": {"_target_": "raccoon.train.distill.Distillation", "max_epochs": 4, "ema_decay": 0.9, "lr": 0.003, **trainer},
+            "trainer": {"_target_": "raccoon.train.Distillation", "max_epochs": 4, "ema_decay": 0.9, "lr": 0.003, **trainer},
             "runtime": {"accelerator": "cpu", "devices": 1, "precision": "32-true"},
             "callbacks": {},
             "logger": {},
@@ -116,10 +115,10 @@ def make_config(store_folder: Path) -> Callable[..., dict[str, Any]]:
 
 
 def model_node(head: str = "outcomes6", policy: bool = False) -> dict[str, Any]:
-    target = {"outcomes6": "raccoon.model.heads.outcomes6.Outcomes6", "scalar": "raccoon.model.heads.scalar.Scalar"}[head]
+    target = {"outcomes6": "raccoon.model.Outcomes6", "scalar": "raccoon.model.Scalar"}[head]
     return {
-        "_target_": "raccoon.model.network.RaccoonNet",
-        "backbone": {"_target_": "raccoon.model.backbones.resnet.ResNet", "_partial_": True, "blocks": 1, "channels": 8},
+        "_target_": "raccoon.model.RaccoonNet",
+        "backbone": {"_target_": "raccoon.model.ResNet", "_partial_": True, "blocks": 1, "channels": 8},
         "head": {"_target_": target, "_partial_": True},
         "policy": policy,
     }
@@ -154,7 +153,7 @@ def with_plots() -> None:
 _PROGRAM = """
 import json, sys
 from pathlib import Path
-from raccoon.runs import Run
+from raccoon.runs.folder import Run
 from raccoon.train.run import train
 folder, config = Path(sys.argv[1]), json.loads(sys.argv[2])
 train(config, Run(folder, "train", "resume" in sys.argv, config))
@@ -210,7 +209,7 @@ def assert_same_end() -> Callable[..., None]:
     the DataModule ``data`` (None: it has none); and the same curve, training losses included."""
 
     def same(one: Path, other: Path, data: str | None = "SelfPlay") -> None:
-        exported = [artifact.load(folder / "net.pt")[0].state_dict() for folder in (one, other)]
+        exported = [checkpoint_file.load(folder / "net.pt")[0].state_dict() for folder in (one, other)]
         torch.testing.assert_close(*exported, rtol=0, atol=0)
         a, b = peek(one / "last.ckpt"), peek(other / "last.ckpt")
         for part in ("state_dict", "ema", "optimizer_states", "lr_schedulers", "ema_updates", "global_step", "means"):

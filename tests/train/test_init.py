@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from raccoon import artifact
 from raccoon.contracts import RaccoonError
 from raccoon.env.encoder import Encoder
+from raccoon.model import checkpoint_file
 from raccoon.train.run import _network
 
 
@@ -15,7 +15,7 @@ def test_weights_start_from_the_checkpoint_named_by_init(make_config, tmp_path):
     config = make_config()
     encoder = Encoder(config["encoder"].get("features"), config["encoder"].get("normalize", True))
     first = _network({**config, "seed": 1}, encoder)
-    artifact.save(tmp_path / "net.pt", first, {})
+    checkpoint_file.save(tmp_path / "net.pt", first, {})
     other = _network({**config, "seed": 2}, encoder)
     loaded = _network({**config, "seed": 2, "init": str(tmp_path / "net.pt")}, encoder)
     name, weight = next(iter(first.state_dict().items()))
@@ -27,9 +27,9 @@ def test_weights_start_from_the_checkpoint_named_by_init(make_config, tmp_path):
 def test_another_architecture_or_encoding_is_refused(make_config, tmp_path):
     config = make_config()
     encoder = Encoder(config["encoder"].get("features"), config["encoder"].get("normalize", True))
-    artifact.save(tmp_path / "net.pt", _network(config, encoder), {})
+    checkpoint_file.save(tmp_path / "net.pt", _network(config, encoder), {})
     wanted = {**config, "init": str(tmp_path / "net.pt")}
-    wider = {"_target_": "raccoon.model.backbones.mlp.MLP", "_partial_": True, "hidden": [7, 5]}
+    wider = {"_target_": "raccoon.model.MLP", "_partial_": True, "hidden": [7, 5]}
     with pytest.raises(RaccoonError, match=r"init=.*another architecture"):
         _network({**wanted, "model": {**config["model"], "backbone": wider}}, encoder)
     with pytest.raises(RaccoonError, match="layout"):

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from raccoon.runs import Run
+from raccoon.runs.folder import Run
 from raccoon.train import loggers
-from raccoon.train.checkpoints import peek
+from raccoon.train.callbacks.checkpoints import peek
 from raccoon.train.run import train
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 import torch
 
-from raccoon import artifact
 from raccoon.contracts import RaccoonError
-from raccoon.runs import Run
-from raccoon.train.checkpoints import peek, resume_path
-from raccoon.train.distill import Distillation
+from raccoon.model import checkpoint_file
+from raccoon.runs.folder import Run
+from raccoon.train.callbacks.checkpoints import peek, resume_path
 from raccoon.train.run import train
+from raccoon.train.trainers.distill import Distillation
 
 
 def open_at(folder: Path, config: dict[str, Any], resumed: bool = False) -> Run:
@@ -23,7 +23,7 @@ def open_at(folder: Path, config: dict[str, Any], resumed: bool = False) -> Run:
 
 
 def weights(folder: Path) -> dict[str, torch.Tensor]:
-    return artifact.load(folder / "net.pt")[0].state_dict()
+    return checkpoint_file.load(folder / "net.pt")[0].state_dict()
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def stop_at(monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.usefixtures("with_plots")
 def test_a_run_learns_and_leaves_everything_in_its_folder(make_config, tmp_path, capsys):
     config = make_config(max_epochs=6)
-    config["logger"] = {"csv": {"_target_": "raccoon.train.loggers.csv_logger", "save_dir": str(tmp_path / "run")}}
+    config["logger"] = {"csv": {"_target_": "raccoon.train.csv_logger", "save_dir": str(tmp_path / "run")}}
     report = train(config, open_at(tmp_path / "run", config))
     assert report == tmp_path / "run" / "report.json"
     assert str(tmp_path / "run" / "report.md") in capsys.readouterr().out
@@ -64,7 +64,7 @@ def test_a_run_learns_and_leaves_everything_in_its_folder(make_config, tmp_path,
 def test_net_and_checkpoints_load_as_the_averaged_network(make_config, tmp_path):
     config = make_config(max_epochs=2)
     train(config, open_at(tmp_path / "run", config))
-    net, header = artifact.load(tmp_path / "run" / "last.ckpt")
+    net, header = checkpoint_file.load(tmp_path / "run" / "last.ckpt")
     average = peek(tmp_path / "run" / "last.ckpt")["ema"]
     for key, value in net.state_dict().items():
         assert torch.equal(value, average[key])

@@ -10,10 +10,10 @@ import pytest
 import torch
 
 from raccoon import plugins
-from raccoon.build import plain
-from raccoon.cli.app import compose
-from raccoon.runs import Run
-from raccoon.train.checkpoints import peek
+from raccoon.cli.program.app import compose
+from raccoon.config.instantiate import plain
+from raccoon.runs.folder import Run
+from raccoon.train.callbacks.checkpoints import peek
 from raccoon.train.run import train
 
 SETS = ["data.batch_size=64", "data.holdout=0.3"]

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from raccoon import provenance
-from raccoon.runs import Run
-from raccoon.train import arena_callback, callbacks
+from raccoon.runs import provenance
+from raccoon.runs.folder import Run
+from raccoon.train.callbacks import arena_points, benchmark_pr
 from raccoon.train.run import train
 
 _BLOCK, _HEAD, _START = 32768, 7, 7
@@ -59,17 +59,17 @@ def offline_run(make_config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wi
     """``(folder, records)`` of a training of three epochs, its PR and its games made up."""
     monkeypatch.delenv("WANDB_API_KEY", raising=False)
     scores, points = iter([9.0, 5.0, 7.0]), iter([(-0.5, 0.1), (-0.2, 0.1)])
-    monkeypatch.setattr(callbacks, "static_pr", lambda engine, decisions: next(scores))
-    monkeypatch.setattr(arena_callback.ArenaPoints, "_play", lambda self, folder, module: next(points))
+    monkeypatch.setattr(benchmark_pr, "static_pr", lambda engine, decisions: next(scores))
+    monkeypatch.setattr(arena_points.ArenaPoints, "_play", lambda self, folder, module: next(points))
     config = make_config(max_epochs=3)
-    config["logger"] = {"wandb": {"_target_": "raccoon.train.loggers.wandb_logger", "save_dir": str(tmp_path)}}
+    config["logger"] = {"wandb": {"_target_": "raccoon.train.wandb_logger", "save_dir": str(tmp_path)}}
     opponent = {
-        "_target_": "raccoon.play.player.EnginePlayer",
+        "_target_": "raccoon.play.EnginePlayer",
         "name": "random",
-        "engine": {"_target_": "raccoon.engine.random.RandomEngine"},
+        "engine": {"_target_": "raccoon.engine.RandomEngine"},
     }
-    vr = {"_target_": "raccoon.train.arena_callback.ArenaPoints", "_recursive_": False, "opponent": opponent, "every": 3}
-    config["callbacks"] = {"pr": {"_target_": "raccoon.train.callbacks.BenchmarkPR"}, "vr": vr}
+    vr = {"_target_": "raccoon.train.ArenaPoints", "_recursive_": False, "opponent": opponent, "every": 3}
+    config["callbacks"] = {"pr": {"_target_": "raccoon.train.BenchmarkPR"}, "vr": vr}
     train(config, Run(tmp_path, "train", False, config))
     (path,) = tmp_path.glob("wandb/offline-run-*/run-*.wandb")
     return tmp_path, whole(path)

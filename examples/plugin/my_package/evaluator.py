@@ -11,8 +11,8 @@ import numpy as np
 
 from raccoon.checks import whole
 from raccoon.contracts import Report
-from raccoon.eval import stats
-from raccoon.eval.matches import build_players
+from raccoon import stats
+from raccoon.eval.arena.games import build_players
 from raccoon.executor import Executor, Work, run_shards
 from raccoon.play.match import play_games
 from raccoon.play.observers import Progress

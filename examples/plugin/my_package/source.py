@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from raccoon.contracts import RaccoonError
-from raccoon.data.generate import identity_of, label, teacher_of
-from raccoon.data.rows import IMPORTED, pack
-from raccoon.data.writer import Plan
+from raccoon.data.label_sets.generate import identity_of, label, teacher_of
+from raccoon.data.label_sets.rows import IMPORTED, pack
+from raccoon.data.label_sets.writer import Plan
 from raccoon.rng import generator
 
 

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from raccoon import artifact
+from raccoon.model import checkpoint_file
 from raccoon.contracts import RaccoonError
 from raccoon.model import RaccoonNet
-from raccoon.train.targets import VALUE_TO_POINTS, equity_value
+from raccoon.train.objectives.targets import VALUE_TO_POINTS, equity_value
 
 
 class Huber(pl.LightningModule):
@@ -66,4 +66,4 @@ class Huber(pl.LightningModule):
         self.log("val/mse", mse, batch_size=len(boards), sync_dist=True)
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        checkpoint["raccoon"] = artifact.header(self.net, self.meta)
+        checkpoint["raccoon"] = checkpoint_file.header(self.net, self.meta)

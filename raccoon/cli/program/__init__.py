@@ -1,0 +1,1 @@
+"""What every program shares: its start, help, settings that are refused, sweeps, output."""

@@ -1,0 +1,264 @@
+"""What every command line shares: ``--help`` from the catalogue, Hydra, the run folder, errors without tracebacks."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import errno
+import functools
+import gc
+import os
+import re
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from raccoon.cli.program import former, output
+from raccoon.cli.program.keys import READ, check_keys
+
+if TYPE_CHECKING:
+    from omegaconf import DictConfig
+
+    from raccoon.contracts import RaccoonError
+
+__all__ = ["READ", "compose", "main", "plain_main", "section"]
+
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG)
+_MISSING = "{0}: not in the config, but needed; leave out ~{0}"
+Job = Callable[[dict[str, Any], Any], None]
+
+
+def main(kind: str, job: Job, arguments: list[str] | None = None, run_folder: bool = True) -> None:
+    """Run the command line ``kind`` (the name of its root config); exits 2 with one message on bad input.
+
+    ``job(config, run)`` gets the resolved config as plain dicts and the open ``raccoon.runs.folder.Run``; None without ``run_folder``.
+    ``arguments`` default to the command line's.
+    """
+    arguments = former.understood(sys.argv[1:] if arguments is None else arguments)
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch: two idle threads must not spin against each other
+    with _interruptible() as kept, output.guarded(keeps=run_folder):
+        if "--help" in arguments or "-h" in arguments:
+            from raccoon.cli.program.help import text
+
+            print(text(kind))
+        else:
+            _Program(kind, job, arguments, run_folder, kept).run()
+
+
+class _Program:
+    """One call of ``main`` that has something to run; ``kept`` takes the folders of its runs."""
+
+    def __init__(self, kind: str, job: Job, arguments: list[str], run_folder: bool, kept: list[str]) -> None:
+        self.kind, self.job, self.arguments, self.run_folder, self.kept = kind, job, arguments, run_folder, kept
+        self.failures: list[BaseException] = []
+        self.full = os.environ.get("HYDRA_FULL_ERROR") == "1"
+        self.composed = False
+
+    def run(self) -> None:
+        """Compose the config (or those of a sweep) and do the job; exits 2 when it failed."""
+        try:
+            import hydra
+        except ModuleNotFoundError as error:
+            sys.exit(f"error: {error}; activate the environment that `make train` or `make test` makes: . .venv/bin/activate")
+        from raccoon import plugins
+        from raccoon.cli.program import sweep
+        from raccoon.runs import folder as runs
+        from raccoon.runs import interrupts
+
+        plugins.install()
+        start = hydra.main(version_base="1.3", config_path=f"pkg://{plugins.CONF}", config_name=self.kind)(self._composed)
+        runs.new_launch()
+        with _hydra_sees(self.arguments):
+            try:
+                start()
+                if (jobs := sweep.current()) is not None:
+                    self.failures += jobs.conclude()
+            except Exception as error:
+                if interrupts.is_interrupt(error) or (interrupts.pending() and not self.composed):  # Hydra makes errors of its own of it
+                    raise KeyboardInterrupt from error
+                self._refuse(error)
+            finally:
+                sweep.close()
+        if self.failures:
+            sys.exit(2)
+
+    def _composed(self, cfg: DictConfig) -> None:
+        """The config is there: run the job, alone or as one of a sweep."""
+        from hydra.core.hydra_config import HydraConfig
+
+        from raccoon.cli.program import sweep
+        from raccoon.runs import folder as runs
+        from raccoon.runs import interrupts
+
+        self.composed = True
+        try:
+            if (jobs := sweep.current()) is not None:
+                jobs.job(HydraConfig.get().job.num, cfg, self.kind, functools.partial(self._work, cfg))
+            else:
+                with contextlib.nullcontext() if runs.is_first_rank() else sweep.quiet():
+                    self._work(cfg)
+        except Exception as error:
+            if interrupts.is_interrupt(error):
+                raise KeyboardInterrupt from error
+            if self.full:
+                raise
+            if not _expected(error):
+                traceback.print_exc()
+                sys.exit(1)
+            _tell(error)
+            self.failures.append(error)  # the other jobs of a multirun still run
+
+    def _work(self, cfg: DictConfig) -> None:
+        """Check the config, open the run folder, do the job."""
+        from hydra.core.hydra_config import HydraConfig
+
+        from raccoon.cli.program import advice, before, first_use, sweep
+        from raccoon.config.instantiate import plain
+        from raccoon.runs import folder as runs
+
+        overrides = HydraConfig.get().overrides.task
+        check_keys(self.kind, cfg, overrides)
+        advice.check_groups(overrides)
+        advice.check_missing(cfg)
+        first_use.notice()
+        before.check(self.kind, plain(cfg), overrides)
+        if not self.run_folder:
+            self.job(plain(cfg), None)
+            return
+        with runs.open_run(cfg, self.kind) as run:
+            self.kept.append(str(run.dir if (jobs := sweep.current()) is None else jobs.sweep.dir))
+            print(f"report: {run.dir / 'report.md'}") if run.reported else self.job(run.config, run)
+
+    def _refuse(self, error: Exception) -> None:
+        """Say what Hydra, or the end of a sweep, could not do."""
+        from raccoon.cli.program import advice
+
+        if self.full or (self.composed and not _expected(error)):
+            raise error
+        if told := advice.advice(self.kind, self.arguments):
+            print(f"error: {told}", file=sys.stderr)
+        else:
+            _tell(error, "" if _expected(error) else f" (in {' '.join(self.arguments)})")
+        self.failures.append(error)
+
+
+@contextlib.contextmanager
+def _hydra_sees(arguments: list[str]) -> Iterator[None]:
+    """Within: Hydra reads ``arguments``, and passes its errors on instead of printing them in its own ways."""
+    argv, full = sys.argv, os.environ.get("HYDRA_FULL_ERROR")
+    sys.argv, os.environ["HYDRA_FULL_ERROR"] = [sys.argv[0], *arguments], "1"
+    try:
+        yield
+    finally:
+        sys.argv = argv
+        os.environ.pop("HYDRA_FULL_ERROR") if full is None else os.environ.__setitem__("HYDRA_FULL_ERROR", full)
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[list[str]]:
+    """Ctrl-C and SIGTERM end the program with one line that says how to go on, and with 128 + the signal's number.
+
+    Yields a list for the folder that keeps what is done, where there is one.
+    """
+    from raccoon.runs import interrupts
+
+    kept: list[str] = []
+    atexit.register(gc.freeze)  # runs last: a search for garbage in all of torch would keep the ended program for seconds
+    with interrupts.heard():
+        try:
+            yield kept
+        except (KeyboardInterrupt, SystemExit, SystemError) as error:
+            if not interrupts.is_interrupt(error):
+                raise
+            from raccoon.runs import folder as runs
+
+            if runs.is_first_rank():  # one process of a training speaks for all
+                folder = "".join(f": {name} keeps what is done; the same command continues it" for name in kept[-1:])
+                print(f"interrupted{folder}", file=sys.stderr)
+            sys.exit(interrupts.exit_status())
+
+
+def _tell(error: BaseException, where: str = "") -> None:
+    from hydra.errors import OverrideParseException
+    from omegaconf.errors import OmegaConfBaseException
+
+    from raccoon.contracts import RaccoonError
+
+    if isinstance(error, OverrideParseException):
+        reason = str(error.message).splitlines()[0]
+        key, _, value = error.override.partition("=")
+        told = f"{error.override}: {reason}; a value with = or : in it goes in two kinds of quotes: \"{key}='{value}'\""
+        print(f"error: {RaccoonError(told)}", file=sys.stderr)
+        return
+    if isinstance(error, OSError):
+        error = _disk_fault(error)
+    taken_out = re.match(r"Error resolving interpolation '\$\{debug\}_\$\{(\w+)\}'|Interpolation key '(\w+)' not found", str(error))
+    key = (taken_out[1] or taken_out[2]) if taken_out else None
+    if key is not None and any(key in keys for keys in READ.values()):
+        error, where = RaccoonError(_MISSING.format(key)), ""
+    cause = f"\n{error.__cause__}" if isinstance(error.__cause__, OmegaConfBaseException) else ""
+    print(f"error: {RaccoonError(f'{error}{cause}{where}')}", file=sys.stderr)
+
+
+def plain_main(run: Callable[[list[str]], str]) -> None:
+    """A command line without a config: prints what ``run(arguments)`` returns; exits 2 with one message on a RaccoonError, and where
+    a disk is full or may not be used."""
+    from raccoon.contracts import RaccoonError
+
+    try:
+        with _interruptible(), output.guarded(keeps=False):
+            print(_unmarked(run(sys.argv[1:])))
+    except (RaccoonError, OSError) as error:
+        if isinstance(error, OSError) and error.errno not in _DISK:
+            raise
+        told = _disk_fault(error) if isinstance(error, OSError) else error
+        print(f"error: {_unmarked(str(told))}", file=sys.stderr)
+        sys.exit(2)
+
+
+def _disk_fault(error: OSError) -> RaccoonError:
+    """What a library (a logger), not ``raccoon.files``, could not do to a file."""
+    from raccoon.contracts import RaccoonError
+
+    return RaccoonError(
+        f"{error.filename or 'a file of the run'}: cannot be written ({error.strerror}); free some space or name another folder"
+    )
+
+
+def _unmarked(text: str) -> str:
+    """Without the marks around code of a docstring that is shown as help."""
+    return text.replace("``", "")
+
+
+def _expected(error: BaseException) -> bool:
+    from hydra.errors import HydraException
+    from omegaconf.errors import OmegaConfBaseException
+
+    from raccoon.contracts import RaccoonError
+
+    if isinstance(error, OSError):
+        return error.errno in _DISK  # where a library writes (a logger), not raccoon.files
+    return isinstance(error, RaccoonError | OmegaConfBaseException | HydraException)
+
+
+def section(config: dict[str, Any], name: str) -> Any:
+    """A section of a config that the program cannot do without. Raises RaccoonError when it was taken out."""
+    from raccoon.contracts import RaccoonError
+
+    if name not in config:
+        raise RaccoonError(_MISSING.format(name))
+    return config[name]
+
+
+def compose(root: str, overrides: list[str] | None = None) -> Any:
+    """The composed config (DictConfig) of a root, plugins included: for tests, notebooks and benchmarks."""
+    import hydra
+
+    from raccoon import plugins
+    from raccoon.runs import folder as runs
+
+    plugins.install()
+    runs.register_resolvers()
+    with hydra.initialize_config_module(plugins.CONF, version_base="1.3"):
+        return hydra.compose(root, former.understood(overrides or []))

@@ -1,0 +1,1 @@
+"""Exact bear-offs: chances from tables that are computed once and kept."""

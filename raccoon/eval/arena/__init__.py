@@ -1,0 +1,1 @@
+"""Arenas: games of two players, their luck, figures, verdicts, short matches."""

@@ -1,0 +1,225 @@
+"""Games of one player against another, in shards: what every arena runs. A shard is a pure function of (job, index)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raccoon.checks import quoted, whole
+from raccoon.config.instantiate import shared
+from raccoon.contracts import CubeRules, Player, RaccoonError
+from raccoon.cube.match_equity_table import check_length
+from raccoon.eval.arena.cube_luck import CONTROLS, CubeLuckObserver
+from raccoon.eval.luck import LuckObserver
+from raccoon.executor import Executor, Work, check_units, run_shards, shard_size
+from raccoon.files import write_csv
+from raccoon.play.dice import OPENING_MODES
+from raccoon.play.match import play_games
+from raccoon.play.observers import DoubleCounter, Progress
+
+__all__ = ["MatchPlan", "Played", "build_players", "luck_switch", "play_match", "write_games"]
+
+
+_LEAST = 16  # games side by side, below which a network is asked for too little at a time
+
+
+def luck_switch(value: Any) -> bool:
+    """Meaning of ``evaluator.luck``: ``gnubg0``, ``on`` or true; ``off`` or false."""
+    if value in ("gnubg0", "on", True):
+        return True
+    if value in ("off", False):
+        return False
+    raise RaccoonError(f"evaluator.luck={quoted(value)}: choose gnubg0 (on) or off")
+
+
+@dataclass(frozen=True)
+class MatchPlan:
+    """Which games to play: global indices ``first .. first + games - 1`` in shards of ``shard_games`` at most (``size``).
+
+    ``batch`` games are live at a time in a worker; ``luck`` adds up the dice luck; ``openings`` as in ``play.dice``. ``cube``:
+    arguments of ``CubeRules`` where a cube is in play, None for cubeless games; ``match_length``: play matches, whose luck is
+    not counted.
+    """
+
+    games: int
+    shard_games: int = 250
+    first: int = 0
+    batch: int = 256
+    luck: bool = True
+    openings: str = "random"
+    turn_cap: int = 1000
+    cube: Mapping[str, Any] | None = None
+    match_length: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("games", "shard_games", "batch", "turn_cap"):
+            whole(f"evaluator.{name}", getattr(self, name), 1)
+        check_units("evaluator.games", self.games, self.size)
+        if self.openings not in OPENING_MODES:
+            raise RaccoonError(f"evaluator.openings={quoted(self.openings)}: choose one of {', '.join(OPENING_MODES)}")
+        if self.match_length is not None:
+            check_length(self.match_length, "evaluator.match_length")
+
+    @property
+    def rules(self) -> CubeRules | None:
+        """How the cube is played, None without one."""
+        return None if self.cube is None else CubeRules(**self.cube)
+
+    @property
+    def size(self) -> int:
+        """Games of a shard: fewer where so many would leave cores idle."""
+        return shard_size(self.games, self.shard_games, _LEAST)
+
+    @property
+    def sizes(self) -> list[int]:
+        """Games of each shard."""
+        return [len(self.games_of(shard)) for shard in range(-(-self.games // self.size))]
+
+    def games_of(self, shard: int) -> NDArray[np.int64]:
+        """Global indices ``int64[G]`` of the games of one shard."""
+        start = shard * self.size
+        return self.first + np.arange(start, min(start + self.size, self.games), dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Played:
+    """Finished games: ``games, points, rolls int64[G]``, ``capped bool[G]``, ``luck float64[G]`` (None when off), all to player 0.
+
+    With a cube: ``luck`` has a column for each of ``cube_luck.CONTROLS``; ``cube int32[G]`` the value at the end, ``doubles
+    int64[G, 2, 3]``: doubles that each player offered, of them taken, of them beavered. ``restarts``: of each player's outside
+    program, where it has one.
+    ``worker_seconds`` is the time of the shards added up (start-up of workers and loading of players left out);
+    ``wall_seconds`` that of this run from start to end, None when earlier shards were found and read;
+    ``evaluations`` those of each side's engine (a player that plays itself counts once, under player 0).
+    """
+
+    names: tuple[str, str]
+    games: NDArray[np.int64]
+    points: NDArray[np.int64]
+    rolls: NDArray[np.int64]
+    capped: NDArray[np.bool_]
+    luck: NDArray[np.float64] | None
+    worker_seconds: float
+    wall_seconds: float | None
+    evaluations: tuple[int, int]
+    cube: NDArray[np.int32]
+    doubles: NDArray[np.int64]
+    restarts: tuple[int, int]
+
+
+def build_players(player: Mapping[str, Any], opponent: Mapping[str, Any]) -> tuple[Player, Player]:
+    """Both players (of nodes, or built already); one object twice when they are equal, so that the runner asks it once a step."""
+    first = shared(player, "player", Player)
+    return first, first if opponent == player else shared(opponent, "opponent", Player)
+
+
+def play_match(
+    executor: Executor,
+    player: Mapping[str, Any],
+    opponent: Mapping[str, Any] | None,
+    plan: MatchPlan,
+    seed: int,
+    folder: Path,
+    label: str,
+) -> Played:
+    """Play the games of ``plan``; shards already in ``folder`` are read. Raises RaccoonError when there is no opponent."""
+    if opponent is None:
+        raise RaccoonError("opponent: this measurement needs one, for example opponent=gnubg0")
+    job = {"player": player, "opponent": opponent, "seed": seed, "plan": vars(plan), "size": plan.size}
+    fresh, began = not any(folder.glob("shard-*.npz")), time.perf_counter()
+    work = Work(label, "games" if plan.match_length is None else "matches", plan.sizes)
+    shards = run_shards(executor, match_shard, job, len(plan.sizes), folder, work)
+    columns = ("games", "points", "rolls", "capped", "luck", "cube", "doubles")
+    joined = {key: np.concatenate([shard[key] for shard in shards]) for key in columns}
+    return Played(
+        names=(str(shards[0]["names"][0]), str(shards[0]["names"][1])),
+        games=joined["games"],
+        points=joined["points"],
+        rolls=joined["rolls"],
+        capped=joined["capped"],
+        luck=joined["luck"] if plan.luck else None,
+        worker_seconds=float(sum(shard["seconds"] for shard in shards)),
+        wall_seconds=time.perf_counter() - began if fresh else None,
+        evaluations=_both(shards, "evaluations"),
+        cube=joined["cube"],
+        doubles=joined["doubles"],
+        restarts=_both(shards, "restarts"),
+    )
+
+
+def _both(shards: Sequence[Mapping[str, Any]], what: str) -> tuple[int, int]:
+    """A number of each player, added up over the shards."""
+    return int(sum(shard[what][0] for shard in shards)), int(sum(shard[what][1] for shard in shards))
+
+
+def match_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
+    """The games of shard ``index`` of a job of ``play_match``."""
+    plan = MatchPlan(**job["plan"])
+    games = plan.games_of(index)
+    players = build_players(job["player"], job["opponent"])
+    before = [(_count(player, "evaluations"), _count(player, "restarts_used")) for player in players]
+    began = time.perf_counter()
+    luck, doubles = _luck_observer(plan, games), DoubleCounter(games)
+    result = play_games(
+        players,
+        games,
+        job["seed"],
+        observers=[doubles, Progress()] if luck is None else [doubles, Progress(), luck],
+        batch=plan.batch,
+        openings=plan.openings,
+        turn_cap=plan.turn_cap,
+        cube=plan.rules,
+        match_length=plan.match_length,
+    )
+    after = [(_count(player, "evaluations"), _count(player, "restarts_used")) for player in players]
+    used = np.array(after, np.int64) - np.array(before, np.int64)
+    if players[0] is players[1]:
+        used[1] = 0
+    return {
+        "games": result.games,
+        "points": result.points,
+        "rolls": result.rolls,
+        "capped": result.capped,
+        "luck": np.zeros(len(games)) if luck is None else luck.luck,
+        "cube": result.cube,
+        "doubles": doubles.counts,
+        "names": np.array([player.name for player in players]),
+        "seconds": time.perf_counter() - began,
+        "evaluations": used[:, 0],
+        "restarts": used[:, 1],
+    }
+
+
+def _luck_observer(plan: MatchPlan, games: NDArray[np.int64]) -> Any:
+    if not plan.luck or plan.match_length is not None:
+        return None
+    return LuckObserver(games) if plan.cube is None else CubeLuckObserver(games)
+
+
+def _count(player: Player, what: str) -> int:
+    """A counter of the player, or of its engine; 0 where there is none."""
+    return int(getattr(player, what, getattr(getattr(player, "engine", None), what, 0)))
+
+
+def write_games(path: Path, played: Played, control: str | None = None) -> None:
+    """One line a game as CSV: game, seat of player 0, points and luck to player 0, their difference ``vr``, rolls, capped.
+
+    With a cube (``control``, one of ``cube_luck.CONTROLS``): its value at the end, and both lucks; ``vr`` is by ``control``.
+    """
+    columns: dict[str, NDArray[Any] | None] = {"game": played.games, "seat": played.games % 2, "points": played.points}
+    luck = played.luck
+    if control is None:
+        columns |= {"luck": luck, "vr": None if luck is None else played.points - luck}
+    else:
+        columns |= {f"luck_{name}": None if luck is None else luck[:, column] for column, name in enumerate(CONTROLS)}
+        columns["vr"] = None if luck is None else played.points - luck[:, CONTROLS.index(control)]
+        columns["cube"] = played.cube
+    columns |= {"rolls": played.rolls, "capped": played.capped.astype(np.int64)}
+    lists = [[None] * len(played.games) if column is None else column.tolist() for column in columns.values()]
+    write_csv(path, [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)])

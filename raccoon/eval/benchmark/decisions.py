@@ -1,0 +1,209 @@
+"""A benchmark: positions with reference equities for every candidate play and cube action, as columns.
+
+``load`` takes the embedded file, a compact file (``raccoon.eval.benchmark.compact``) or the JSON exchange format, plain or
+gzipped (``raccoon.eval.benchmark.exchange``). Candidates are in position-key order within each decision, so that nothing
+about their order in the source (best first) can leak into a choice between equal values.
+"""
+
+from __future__ import annotations
+
+import functools
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raccoon import assets
+from raccoon.checks import quoted
+from raccoon.contracts import Boards, CubeRules, Cubes, RaccoonError, Turns
+from raccoon.env import ragged
+from raccoon.rng import generator
+
+__all__ = ["EMBEDDED", "Benchmark", "CheckerDecisions", "CubeDecisions", "load", "locate"]
+
+EMBEDDED = "embedded"
+Text = NDArray[np.str_]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CheckerDecisions:
+    """``N`` checker plays with ``M`` candidates; the candidates of row ``i`` are ``offsets[i]:offsets[i + 1]``.
+
+    ``boards int8[N, 2, 25]`` mover in slot 1; ``children int8[M, 2, 25]`` afterstates, opponent on roll. Reference
+    numbers are to the mover, in points per unit of the current cube: ``equity`` cubeful, ``cubeless``, ``probs5``
+    (cumulative five), ``std_error`` NaN where unknown. ``games``: the game a decision comes from, the bootstrap's unit.
+    ``tiers`` tells how much effort a decision got, ``levels`` how each candidate was evaluated.
+    """
+
+    keys: Text
+    games: NDArray[np.int64]
+    turn: NDArray[np.int32]
+    tiers: Text
+    plans: Text
+    boards: Boards
+    dice: NDArray[np.int8]
+    cubes: Cubes
+    offsets: NDArray[np.int64]
+    children: Boards
+    equity: Floats
+    cubeless: Floats
+    probs5: Floats
+    std_error: Floats
+    levels: Text
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def turns(self, rules: CubeRules | None = None) -> Turns:
+        """The decisions as a player sees them: the listed candidates are the children. ``rules`` of a live cube; None: no cube."""
+        return Turns(self.boards, self.dice, self.cubes.under(rules), self.children, self.offsets)
+
+    def rows_of_candidates(self) -> NDArray[np.int64]:
+        """``int64[M]``: the decision each candidate belongs to."""
+        return ragged.row_of(self.offsets)
+
+    def take(self, rows: NDArray[Any]) -> CheckerDecisions:
+        """The decisions of the given rows (mask or index array), in that order."""
+        rows = np.arange(len(self))[rows]
+        candidates, offsets = ragged.take(self.offsets, rows)
+        by_candidate = {"children", "equity", "cubeless", "probs5", "std_error", "levels"}
+        picked: dict[str, Any] = {"offsets": offsets, "cubes": self.cubes.take(rows)}
+        for field in fields(self):
+            if field.name not in picked:
+                picked[field.name] = getattr(self, field.name)[candidates if field.name in by_candidate else rows]
+        return CheckerDecisions(**picked)
+
+    def first_games(self, count: int | None) -> CheckerDecisions:
+        """The decisions of the ``count`` games of lowest number; all of them when None or more than there are."""
+        if count is None:
+            return self
+        return self.take(np.isin(self.games, np.unique(self.games)[:count]))
+
+    def sampled(self, count: int | None, seed: int) -> CheckerDecisions:
+        """``count`` decisions drawn once by ``seed``, in their order; all of them when None or more than there are."""
+        if count is None or count >= len(self):
+            return self
+        return self.take(np.sort(generator(seed, "benchmark.sample").choice(len(self), count, replace=False)))
+
+    def loss(self, equity: Floats) -> Floats:
+        """``float64[M]``: what each candidate gives away against the best listed one by reference ``equity [M]``."""
+        return ragged.spread(ragged.row_max(equity, self.offsets), self.offsets) - equity
+
+
+@dataclass(frozen=True)
+class CubeDecisions:
+    """``N`` cube positions before the roll, the possible doubler in slot 1.
+
+    Equities to the doubler in points per unit of the current cube: ``no_double``, ``double_take`` (already times 2),
+    ``double_pass``. ``has_double``, ``has_take``: which of the two decisions are close enough to count.
+    """
+
+    keys: Text
+    games: NDArray[np.int64]
+    turn: NDArray[np.int32]
+    tiers: Text
+    plans: Text
+    boards: Boards
+    cubes: Cubes
+    no_double: Floats
+    double_take: Floats
+    double_pass: Floats
+    probs5: Floats
+    has_double: NDArray[np.bool_]
+    has_take: NDArray[np.bool_]
+    levels: Text
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def take(self, rows: NDArray[Any]) -> CubeDecisions:
+        """The decisions of the given rows (mask or index array), in that order."""
+        picked = {field.name: getattr(self, field.name)[rows] for field in fields(self) if field.name != "cubes"}
+        return CubeDecisions(cubes=self.cubes.take(rows), **picked)
+
+    def first_games(self, count: int | None) -> CubeDecisions:
+        """As ``CheckerDecisions.first_games``."""
+        if count is None:
+            return self
+        return self.take(np.isin(self.games, np.unique(self.games)[:count]))
+
+    @property
+    def should_double(self) -> NDArray[np.bool_]:
+        """``bool[N]``: the reference doubles."""
+        return np.minimum(self.double_take, self.double_pass) > self.no_double
+
+    @property
+    def should_take(self) -> NDArray[np.bool_]:
+        """``bool[N]``: the reference takes when doubled."""
+        return self.double_take <= self.double_pass
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """``source`` names the file in messages; ``meta`` is what the file says about itself."""
+
+    source: str
+    meta: Mapping[str, Any]
+    checker: CheckerDecisions
+    cube: CubeDecisions
+
+    def __post_init__(self) -> None:
+        for name in ("jacoby", "beavers"):
+            if not isinstance(self.meta.get(name, True), bool):
+                raise RaccoonError(f"{self.source}: meta.{name}={quoted(self.meta[name])}: true or false is expected")
+
+    @property
+    def jacoby(self) -> bool:
+        """Jacoby rule, on unless the file says otherwise."""
+        return bool(self.meta.get("jacoby", True))
+
+    @property
+    def beavers(self) -> bool:
+        """Beavers, on unless the file says otherwise."""
+        return bool(self.meta.get("beavers", True))
+
+    @property
+    def rules(self) -> CubeRules:
+        """The rules that the cubeful references were made under."""
+        return CubeRules(jacoby=self.jacoby, beavers=self.beavers)
+
+
+def locate(source: str | Path) -> Path:
+    """The file of ``source``: a path, or ``"embedded"`` for the one that ships with Raccoon."""
+    return assets.path(assets.BENCHMARK) if str(source) == EMBEDDED else Path(source)
+
+
+def load(source: str | Path = EMBEDDED, key: str = "evaluator.benchmark") -> Benchmark:
+    """The benchmark in ``source``: ``"embedded"`` or a path, given under ``key``. Raises RaccoonError naming the file and the decision
+    at fault.
+
+    Kept in memory: loading the same unchanged file again is free.
+    """
+    path = locate(source)
+    try:
+        state = path.stat()
+    except OSError as error:
+        raise RaccoonError(f"{key}={source}: {error.strerror}; give {EMBEDDED!r} or the path of a benchmark file") from error
+    if not stat.S_ISREG(state.st_mode):
+        raise RaccoonError(f"{key}={source}: is no file; give {EMBEDDED!r} or the path of a benchmark file")
+    return _load(str(path), EMBEDDED if str(source) == EMBEDDED else str(path), state.st_mtime_ns, state.st_size)
+
+
+@functools.lru_cache(maxsize=2)
+def _load(path: str, source: str, mtime: int, size: int) -> Benchmark:
+    from raccoon.eval.benchmark import compact as benchmark_file
+    from raccoon.eval.benchmark import exchange as benchmark_json
+
+    try:
+        with open(path, "rb") as handle:
+            magic = handle.read(6)
+    except OSError as error:
+        raise RaccoonError(f"{path}: cannot be read ({error.strerror})") from error
+    if magic == benchmark_file.MAGIC:
+        return benchmark_file.read(path, source)
+    return benchmark_json.read(path, source)

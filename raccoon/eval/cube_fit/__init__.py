@@ -1,0 +1,1 @@
+"""Janowski's cube model held against references: which cube-life index fits."""

@@ -1,0 +1,90 @@
+"""The cube-life index that references ask for: Janowski's model on the terms of each reference, and the best-fitting index."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from raccoon import stats
+from raccoon.contracts import OPPONENT, CubeRules, Cubes, Figure
+from raccoon.cube.janowski import cl2cf_money, cube_index
+from raccoon.cube.model import with_beavers
+from raccoon.eval.cube_fit.references import Lines
+
+__all__ = ["GRID", "Model", "best", "ends", "fitted", "published", "rmse"]
+
+GRID = np.linspace(0.0, 1.0, 101)
+"""Indices at which squared errors are summed; the best is read off the parabola through the lowest three."""
+
+
+class Model:
+    """Janowski's equities of ``lines`` at any index, like for like with their references.
+
+    Where the reference includes the right to double, so does the model: the better for the side on roll of keeping the cube
+    and of doubling, which the other side takes or passes as is better for *it*.
+    """
+
+    def __init__(self, lines: Lines) -> None:
+        self.lines = lines
+        self._held = ends(lines.probs5, lines.owner, lines.jacoby)
+        self._turned = ends(lines.probs5, np.full(len(lines), OPPONENT, np.int8), False) if lines.option else None
+
+    def equity(self, x: ArrayLike) -> NDArray[np.float64]:
+        """``float64[M]`` at index ``x`` (one, or one a row), to the side that results are told from."""
+        dead, gap = self._held
+        value = dead + np.asarray(x, np.float64) * gap
+        if self._turned is not None:
+            dead, gap = self._turned
+            taken = 2.0 * (dead + np.asarray(x, np.float64) * gap)
+            taken = with_beavers(taken, Cubes.centred(len(taken), CubeRules(beavers=self.lines.beavers)))
+            value = np.where(self.lines.owner == OPPONENT, value, np.maximum(value, np.minimum(taken, 1.0)))
+        return self.lines.view * value
+
+    def residual(self, x: ArrayLike) -> NDArray[np.float64]:
+        """``float64[M]``: the model at ``x`` minus the reference."""
+        return self.equity(x) - self.lines.told
+
+    def profile(self, clusters: NDArray[np.int64]) -> NDArray[np.float64]:
+        """``float64[G, len(GRID) + 1]``: squared errors at each index of ``GRID`` summed by cluster, and the numbers of rows."""
+        groups, inverse = np.unique(clusters, return_inverse=True)
+        columns = [np.bincount(inverse, self.residual(x) ** 2, len(groups)) for x in GRID]
+        return np.stack([*columns, np.bincount(inverse, minlength=len(groups))], axis=1).astype(np.float64)
+
+
+def ends(probs5: NDArray[np.float64], owner: NDArray[np.int8], jacoby: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """``float64[N]`` twice: equity with a dead cube, and what a live one adds; the model is the first plus ``x`` times the second."""
+    dead = cl2cf_money(probs5, owner, 0.0, jacoby)
+    return dead, cl2cf_money(probs5, owner, 1.0, jacoby) - dead
+
+
+def published(lines: Lines) -> NDArray[np.float64]:
+    """``float64[M]``: the published indices, of contact and of races."""
+    return cube_index(lines.boards)
+
+
+def best(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``float64[R]``: index of least squared error of ``sums [R, len(GRID) + 1]``, in [0, 1]; NaN where all indices are the same."""
+    errors = sums[:, : len(GRID)]
+    lowest = np.argmin(errors, axis=1)
+    at: NDArray[np.int64] = np.clip(lowest, 1, len(GRID) - 2)
+    rows = np.arange(len(errors))
+    left, middle, right = (errors[rows, at + step] for step in (-1, 0, 1))
+    bend = left - 2.0 * middle + right
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shift = np.where(bend > 0, 0.5 * (left - right) / bend, lowest - at)
+    index = np.clip(GRID[at] + np.clip(shift, -1.0, 1.0) * (GRID[1] - GRID[0]), 0.0, 1.0)
+    return np.where(np.ptp(errors, axis=1) > 0, index, np.nan).astype(np.float64)
+
+
+def fitted(sums: NDArray[np.float64], rng: np.random.Generator, replicates: int) -> Figure:
+    """Best index of a profile by cluster, with the bootstrap interval over clusters."""
+    n = int(sums[:, -1].sum())
+    value = float(best(sums.sum(axis=0, keepdims=True))[0])
+    if len(sums) < 2:
+        return Figure(value, n=n)
+    return stats.percentile_figure(value, stats.cluster_bootstrap(sums, best, rng, replicates), n)
+
+
+def rmse(residual: NDArray[np.float64]) -> float:
+    """Root mean square."""
+    return float(np.sqrt(np.mean(residual**2)))

@@ -1,0 +1,1 @@
+"""Performance rating on a benchmark: checker plays, cube decisions, tables over players and searches."""

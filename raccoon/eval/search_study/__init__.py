@@ -1,0 +1,1 @@
+"""Studies of a search: what its filter loses, what it costs."""

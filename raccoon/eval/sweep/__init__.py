@@ -1,0 +1,1 @@
+"""One table over the runs of a sweep."""

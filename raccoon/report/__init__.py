@@ -1,0 +1,1 @@
+"""Reports of measurements: their files, their plots, their tables in Weights & Biases."""

@@ -1,0 +1,1 @@
+"""Analysing positions: questions by ID, answers as records."""

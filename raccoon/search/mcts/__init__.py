@@ -1,0 +1,1 @@
+"""Monte Carlo tree search: nodes, walks, expansion, and the search over them."""

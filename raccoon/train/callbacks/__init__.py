@@ -1,0 +1,1 @@
+"""Callbacks of a training run."""

@@ -1,0 +1,1 @@
+"""Losses and targets as pure tensor functions. No Lightning here."""

@@ -1,0 +1,1 @@
+"""Trainers: what a network learns from, as Lightning modules."""

@@ -1,0 +1,73 @@
+"""The export command: a smaller file that plays the same, and clear refusals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from raccoon.cli import benchmark, dashboard, export
+from raccoon.contracts import RaccoonError
+from raccoon.engine.net import NetEngine
+from raccoon.env.encoder import Encoder
+from raccoon.model import build_net, checkpoint_file
+from raccoon.testing import sample_boards
+
+MLP = {
+    "_target_": "raccoon.model.RaccoonNet",
+    "backbone": {"_target_": "raccoon.model.MLP", "_partial_": True, "hidden": [32, 16]},
+    "head": {"_target_": "raccoon.model.Outcomes6", "_partial_": True},
+    "policy": False,
+}
+
+
+def test_the_export_is_half_the_size_and_has_the_same_values(tmp_path: Path) -> None:
+    net = build_net(MLP, Encoder(), seed=3)
+    checkpoint_file.save(tmp_path / "big.pt", net, {"seed": 3})
+    text = export.run([str(tmp_path / "big.pt"), str(tmp_path / "small.pt")])
+    assert "small.pt" in text
+    assert (tmp_path / "small.pt").stat().st_size < 0.75 * (tmp_path / "big.pt").stat().st_size
+    assert checkpoint_file.load(tmp_path / "small.pt")[1]["meta"] == {"seed": 3}
+    boards = sample_boards(50)
+    big, small = (NetEngine.load(str(tmp_path / name)).value(boards) for name in ("big.pt", "small.pt"))
+    assert not np.array_equal(big, small)  # rounded
+    np.testing.assert_allclose(small, big, atol=2e-3)
+
+
+def test_missing_files_and_arguments_are_refused(tmp_path: Path, monkeypatch, capsys) -> None:
+    with pytest.raises(RaccoonError, match="usage"):
+        export.run(["one"])
+    monkeypatch.setattr("sys.argv", ["export", str(tmp_path / "none.pt"), str(tmp_path / "out.pt")])
+    with pytest.raises(SystemExit) as stop:
+        export.main()
+    assert stop.value.code == 2
+    assert "none.pt" in capsys.readouterr().err
+    assert not (tmp_path / "out.pt").exists()
+
+
+def test_the_networks_that_ship_are_exported_by_name(tmp_path: Path) -> None:
+    said = export.run(["prune", str(tmp_path / "mine.pt")])
+    assert said.startswith(f"{tmp_path / 'mine.pt'}: ")
+    boards = sample_boards(20)
+    np.testing.assert_array_equal(NetEngine.load(str(tmp_path / "mine.pt")).value(boards), NetEngine.load("prune").value(boards))
+
+
+@pytest.mark.parametrize(("program", "words", "right"), [
+    (export, ["prune", "{}/net.onnx"], "net.pt"),
+    (export, ["prune", "{}/net.ckpt"], "net.pt"),
+    (benchmark, ["convert", "embedded", "{}/mine.json"], "mine.npz.xz"),
+    (benchmark, ["build", "{}/mine.json.gz", "games=1"], "mine.json.npz.xz"),
+    (dashboard, ["{}", "--out", "{}/page.pdf"], "page.html"),
+])  # fmt: skip
+def test_a_suffix_that_is_not_what_is_written_is_refused(program: Any, words: list[str], right: str, tmp_path: Path) -> None:
+    with pytest.raises(RaccoonError, match=rf"what is written there is a .*; name it .*/{right}$"):
+        program.run([word.format(tmp_path) for word in words])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_is_plain_text(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.argv", ["export", "--help"])
+    export.main()
+    assert capsys.readouterr().out.startswith("usage: python -m raccoon.cli.export IN OUT: a checkpoint")

@@ -1,0 +1,31 @@
+"""GNUBG by level name."""
+
+import pytest
+
+from raccoon.config.instantiate import build
+from raccoon.contracts import RaccoonError
+from raccoon.engine.gnubg import LEVELS
+from raccoon.eval.arena.gnubg_harness import GnubgHarness, level_node
+from raccoon.executor import ProcessExecutor
+
+GNUBG = {"_target_": "raccoon.play.EnginePlayer", "engine": {"_target_": "raccoon.engine.GnubgEngine"}}
+HERE = ProcessExecutor(workers=0, progress=False)
+
+
+@pytest.mark.parametrize("level", sorted(LEVELS))
+def test_every_level_builds_its_player(level):
+    player = build(level_node(level))
+    assert player.engine.ply == LEVELS[level]
+    assert level in player.name
+
+
+def test_the_level_replaces_the_opponent(tmp_path):
+    report = GnubgHarness(HERE, level="expert", games=2).run(GNUBG, None, tmp_path, 1)
+    assert report.evaluator == "gnubg_harness"
+    assert report.opponent == "gnubg expert"
+    assert any("1-ply" in note for note in report.notes)
+
+
+def test_unknown_level_lists_the_names():
+    with pytest.raises(RaccoonError, match="grandmaster"):
+        GnubgHarness(HERE, level="wizard")
