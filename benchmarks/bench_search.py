@@ -15,7 +15,7 @@ from raccoon.engine.base import EngineBase
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.engine.net import NetEngine
 from raccoon.env.movegen import enumerate_turns
-from raccoon.eval.benchmark.decisions import load
+from raccoon.eval.benchmark.loader import load
 from raccoon.search import Expectimax, Filter
 
 __all__ = ["rows"]

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from benchmarks.timed import TimedEngine
-from raccoon.cli.program.app import compose
+from raccoon.cli.program.composing import compose
 from raccoon.config.instantiate import plain
 from raccoon.contracts import Boards
 from raccoon.data.selfplay.episodes import EpisodeRecorder

@@ -12,7 +12,7 @@ import lightning.pytorch as pl
 import torch
 from lightning.pytorch.callbacks import Callback
 
-from raccoon.cli.program.app import compose
+from raccoon.cli.program.composing import compose
 from raccoon.data.datamodule import PositionData
 from raccoon.data.label_sets.generate import SelfPlayLabels, generate
 from raccoon.env.encoder import Encoder

@@ -18,6 +18,8 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
 
+from raccoon.aliases import public
+
 __all__ = ["CONF", "Plugin", "catalogue", "defaults", "install", "option_targets", "plugin_packages", "plugins"]
 
 CONF = "raccoon.conf"
@@ -59,7 +61,7 @@ def plugin_packages() -> tuple[str, ...]:
 def option_targets() -> frozenset[str]:
     """Every ``_target_`` that an option file of Raccoon or a plugin names."""
     texts = (text for package in (CONF, *(plugin.conf for plugin in plugins())) for text in _texts(files(package)))
-    return frozenset(name for text in texts for name in re.findall(r"^\s*_target_:\s*([\w.]+)", text, re.MULTILINE))
+    return frozenset(public(name) for text in texts for name in re.findall(r"^\s*_target_:\s*([\w.]+)", text, re.MULTILINE))
 
 
 def _texts(folder: Traversable) -> Iterator[str]:

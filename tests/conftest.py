@@ -23,7 +23,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 @pytest.fixture(scope="session")
 def tiny_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A saved untrained network of the smallest kind (flat encoding, outcome head)."""
-    from raccoon.cli.program.app import compose
+    from raccoon.cli.program.composing import compose
     from raccoon.config.instantiate import build, plain
     from raccoon.model import build_net, checkpoint_file
 

@@ -20,10 +20,14 @@ __all__ = ["HOSTILE", "LIMIT_S", "Tally", "cut", "flipped", "guarded", "holder_o
 LIMIT_S = 5.0
 HOSTILE = [
     "raccoon.files.write_text", "raccoon.files.write_json", "raccoon.files.atomic", "raccoon.files.os._exit", "raccoon.files.os.abort",
-    "raccoon.files.np.load", "raccoon.files.np.savez", "raccoon.runs.folder.socket.create_connection", "raccoon.model.checkpoint_file.torch.load",
-    "raccoon.model.checkpoint_file.torch.save", "raccoon.model.checkpoint_file.save", "raccoon.model.checkpoint_file.load", "raccoon.config.instantiate.importlib.import_module",
-    "raccoon.play.gnubg_process.subprocess.run", "raccoon.play.gnubg_process.GnubgProcess", "raccoon.runs.folder.Run", "raccoon.model.checkpoint_file.Path",
-    "raccoon.model.checkpoint_file.io.FileIO", "raccoon.executor.ProcessExecutor", "raccoon.executor.ProcessExecutor.map", "raccoon.cli.program.app.main",
+    "raccoon.files.np.load", "raccoon.files.np.savez", "raccoon.runs.folder.socket.create_connection",
+    "raccoon.model.checkpoint_file.torch.load",
+    "raccoon.model.checkpoint_file.torch.save", "raccoon.model.checkpoint_file.save", "raccoon.model.checkpoint_file.load",
+    "raccoon.config.instantiate.importlib.import_module",
+    "raccoon.play.gnubg_process.subprocess.run", "raccoon.play.gnubg_process.GnubgProcess", "raccoon.runs.folder.Run",
+    "raccoon.model.checkpoint_file.Path",
+    "raccoon.model.checkpoint_file.io.FileIO", "raccoon.executor.ProcessExecutor", "raccoon.executor.ProcessExecutor.map",
+    "raccoon.cli.program.app.main",
     "raccoon.env.Encoder.from_config", "raccoon.model.RaccoonNet.forward", "raccoon.contracts.RaccoonError",
     "raccoon.engine.NetEngine.load", "raccoon.train.csv_logger", "raccoon.model.Scalar", "raccoon.model.MLP",
     "lightning.pytorch.Trainer", "lightning.pytorch.cli.LightningCLI", "lightning.pytorch.callbacks.LambdaCallback",

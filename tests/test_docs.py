@@ -22,7 +22,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 
 from raccoon import plugins, testing
-from raccoon.cli.program.app import compose
+from raccoon.cli.program.composing import compose
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

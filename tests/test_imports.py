@@ -15,21 +15,35 @@ import raccoon
 
 ROOT = Path(raccoon.__file__).parent
 LAYERS = [
+    ["aliases", "lazy", "rng", "progress", "cubes", "flatten"],
+    ["contracts", "versions", "plugins"],
+    ["assets", "checks", "files", "stats"],
+    ["executor", "report"],
+    ["config"],
+    ["runs"],
     ["env"],
-    ["model", "artifact"],
+    ["model"],
     ["engine"],
-    ["search", "cube"],
+    ["cube"],
+    ["search"],
     ["play"],
     ["matches"],
-    ["data", "train", "eval", "protocol"],
+    ["protocol"],
+    ["data"],
+    ["eval"],
+    ["train"],
     ["dashboard"],
     ["cli"],
     ["api"],
     ["testing"],
 ]
+"""From the ground up: a package or module imports what stands in a lower row, nothing of its own row or above."""
 RANK = {package: rank for rank, packages in enumerate(LAYERS, start=1) for package in packages}
 # Modules not in LAYERS (contracts, rng, files, ..) have rank 0: everybody may import them, they import none of the others.
-TORCH_FREE = ["contracts", "rng", "files", "lazy", "versions", "executor", "progress", "build", "plugins", "runs", "sweeps", "assets"]
+TORCH_FREE = [
+    *("aliases", "assets", "contracts", "executor", "files", "lazy", "plugins", "progress", "report", "rng", "stats", "versions"),
+    *("config.instantiate", "runs.folder"),
+]
 TORCH_FREE += [f"api.{name}" for name in ("analysis", "loading", "measuring", "training")]
 
 
@@ -37,50 +51,97 @@ def package(module: str) -> str:
     return module.split(".")[1] if "." in module else ""
 
 
-def imports() -> Iterator[tuple[str, str]]:
-    """(module, imported raccoon module) of every import in the library, late ones included."""
-    for path in sorted(ROOT.rglob("*.py")):
-        parts = path.relative_to(ROOT.parent).with_suffix("").parts
-        module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
-        typing_only = {id(n) for i in ast.walk(tree) if isinstance(i, ast.If) and "TYPE_CHECKING" in ast.dump(i.test) for n in ast.walk(i)}
-        for node in ast.walk(tree):
-            if id(node) in typing_only:
-                continue
+def name_of(path: Path, root: Path) -> str:
+    parts = path.relative_to(root.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(root: Path = ROOT) -> Iterator[tuple[str, str]]:
+    """(module, imported module of the library) of every import below ``root``; late ones and those for types alone included."""
+    modules = {name_of(path, root) for path in root.rglob("*.py")}
+    for path in sorted(root.rglob("*.py")):
+        module = name_of(path, root)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
             if isinstance(node, ast.ImportFrom):
                 assert node.level == 0, f"{path}: relative import"
-                names = [f"{node.module}.{alias.name}" if node.module == "raccoon" else str(node.module) for alias in node.names]
+                names = [name if (name := f"{node.module}.{alias.name}") in modules else str(node.module) for alias in node.names]
             elif isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
             else:
                 continue
-            yield from ((module, name) for name in names if name.split(".")[0] == "raccoon")
+            yield from ((module, name) for name in names if name.split(".")[0] == root.name)
+
+
+def back_arrows(root: Path = ROOT) -> list[str]:
+    """Imports of something of the same or a higher row."""
+    wrong = []
+    for module, imported in imports(root):
+        a, b = package(module), package(imported)
+        if a != b and a and b and RANK[b] >= RANK[a]:
+            wrong.append(f"{module} imports {imported}")
+    return wrong
+
+
+def circles(root: Path = ROOT) -> list[list[str]]:
+    """Groups of modules that import each other, directly or through others, or themselves."""
+    arrows: dict[str, set[str]] = {}
+    for module, imported in imports(root):
+        arrows.setdefault(module, set()).add(imported)
+    reached: dict[str, set[str]] = {}
+    for start in arrows:
+        found, waiting = set(), [start]
+        while waiting:
+            new = arrows.get(waiting.pop(), set()) - found
+            found |= new
+            waiting += new
+        reached[start] = found
+    groups = {tuple(sorted(b for b in found if a in reached.get(b, ()))) for a, found in reached.items() if a in found}
+    return [list(group) for group in sorted(groups)]
 
 
 def test_imports_point_one_way() -> None:
-    wrong = []
-    for module, imported in imports():
-        a, b = package(module), package(imported)
-        if a == b or not b or not a:
-            continue
-        rank_a, rank_b = RANK.get(a, 0), RANK.get(b, 0)
-        # peers may use each other (data plays games, training measures); nothing below may use what is above
-        if rank_b > rank_a:
-            wrong.append(f"{module} imports {imported}")
-    assert not wrong, "\n".join(wrong)
+    assert not back_arrows()
 
 
-def test_every_package_has_a_place_in_the_order() -> None:
-    packages = {path.parent.name for path in ROOT.glob("*/__init__.py")}
-    assert packages - set(RANK) <= {"assets", "executor"}
-    assert len(packages) >= 8
+def test_no_modules_import_each_other() -> None:
+    assert not circles()
+
+
+def test_back_arrows_and_circles_are_seen(tmp_path: Path) -> None:
+    """Also where they are for types alone, late, or through a third module."""
+    root = tmp_path / "raccoon"
+    texts = {
+        "cube/a.py": "def f() -> None:\n    from raccoon.search import tree\n",
+        "search/tree.py": "from raccoon.search.one import x\n",
+        "search/one.py": "import raccoon.search.two\n",
+        "search/two.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from raccoon.search import tree\n",
+        "engine/alone.py": "from raccoon.env import board\n",
+    }
+    for name, text in texts.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert back_arrows(root) == ["raccoon.cube.a imports raccoon.search.tree"]
+    assert circles(root) == [["raccoon.search.one", "raccoon.search.tree", "raccoon.search.two"]]
+
+
+def test_every_package_and_module_has_a_place_in_the_order() -> None:
+    names = {path.parent.name for path in ROOT.glob("*/__init__.py")} | {path.stem for path in ROOT.glob("*.py")} - {"__init__"}
+    assert names == set(RANK)
+
+
+def test_no_folder_is_a_flat_drawer() -> None:
+    """A file list is read at a glance; ``docs/architecture.md`` has the map."""
+    for folder in (ROOT, *(path for path in ROOT.rglob("*") if path.is_dir())):
+        files = [path.name for path in folder.glob("*.py") if path.name != "__init__.py"]
+        assert len(files) <= 12, f"{folder.relative_to(ROOT)} has {len(files)} modules"
 
 
 def test_only_build_instantiates_and_only_one_file_calls_gnubg() -> None:
     for path in ROOT.rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         name = path.relative_to(ROOT).as_posix()
-        assert "instantiate(" not in text or name == "build.py", name
+        assert "instantiate(" not in text or name == "config/instantiate.py", name
         tree = ast.parse(text)
         found = {alias.name.split(".")[0] for n in ast.walk(tree) if isinstance(n, ast.Import) for alias in n.names}
         found |= {str(n.module).split(".")[0] for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}

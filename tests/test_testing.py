@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from raccoon import testing
-from raccoon.cli.program.app import compose
+from raccoon.cli.program.composing import compose
 from raccoon.config.instantiate import build, plain
 from raccoon.contracts import Cubes, Figure, RaccoonError, Report, SearchResult, Turns
 from raccoon.env.board import START, is_race, terminal_points, validate

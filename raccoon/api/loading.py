@@ -74,7 +74,7 @@ def composed(root: str, overrides: Iterable[str]) -> Any:
     from omegaconf.errors import OmegaConfBaseException
 
     from raccoon.cli.program.advice import advice, check_groups
-    from raccoon.cli.program.app import compose
+    from raccoon.cli.program.composing import compose
 
     words = list(overrides)
     check_groups(words)

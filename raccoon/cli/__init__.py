@@ -1,5 +1,7 @@
 """Command lines: thin shells over the library. Start-up imports no torch."""
 
-__all__ = ["main"]
+from __future__ import annotations
 
-from raccoon.cli.program.app import main
+from raccoon.lazy import facade
+
+__getattr__, __dir__, __all__ = facade(__name__, __file__)

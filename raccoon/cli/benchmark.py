@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def _show(source: str) -> str:
-    from raccoon.eval.benchmark.decisions import load
+    from raccoon.eval.benchmark.loader import load
 
     benchmark = load(source)
     checker, cube = benchmark.checker, benchmark.cube
@@ -57,7 +57,7 @@ def _show(source: str) -> str:
 
 def _convert(source: str, target: str) -> str:
     from raccoon.eval.benchmark import compact as benchmark_file
-    from raccoon.eval.benchmark.decisions import load
+    from raccoon.eval.benchmark.loader import load
 
     check_suffix(target, *_COMPACT)
     benchmark = load(source)
@@ -67,7 +67,7 @@ def _convert(source: str, target: str) -> str:
 
 def _build(target: Path, assignments: Sequence[str]) -> str:
     from raccoon.eval.benchmark import compact as benchmark_file
-    from raccoon.eval.benchmark.decisions import load
+    from raccoon.eval.benchmark.loader import load
     from raccoon.eval.benchmark.make import BuildPlan, build_benchmark, is_of
     from raccoon.executor import ProcessExecutor
     from raccoon.executor.shards import check_folder, remove_shards

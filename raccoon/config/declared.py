@@ -17,6 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypedDict
 
+from raccoon.aliases import public
+
 __all__ = ["declared"]
 
 _LIGHT = ("collections.abc", "pathlib", "typing")
@@ -32,7 +34,7 @@ def declared(target: str) -> Callable[..., Any] | None:
     elsewhere (by a decorator, a dataclass, a base class of another kind). A decorator that Lightning puts on an ``__init__`` keeps
     the signature.
     """
-    module, names = target, list[str]()
+    module, names = public(target), list[str]()
     while module and _source(module) is None:
         module, _, name = module.rpartition(".")
         names.insert(0, name)
@@ -64,7 +66,8 @@ def _source(module: str) -> ast.Module | None:
     if spec is None or not spec.origin or not spec.origin.endswith(".py"):
         return None
     try:
-        return ast.parse(Path(spec.origin).read_bytes())
+        stub = Path(spec.origin).with_suffix(".pyi")  # of a facade, whose names stand there
+        return ast.parse((stub if stub.exists() else Path(spec.origin)).read_bytes())
     except (OSError, SyntaxError, ValueError):
         return None
 

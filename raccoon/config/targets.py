@@ -15,6 +15,7 @@ import typing
 from collections.abc import Callable
 from typing import Any, Union
 
+from raccoon.aliases import public
 from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError
 
@@ -37,6 +38,7 @@ def locate(target: Any, where: str = "") -> Callable[..., Any]:
     """
     key = f"{where or 'config'}._target_={quoted(target)}"
     packages = check_name(target, where)
+    target = public(target)
     try:
         found = _walk(target, packages)
     except Exception as error:  # importing a stranger's module can fail in any way

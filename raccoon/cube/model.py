@@ -36,7 +36,7 @@ Moves = Literal["cubeful", "cubeless"]
 class Janowski:
     """Rick Janowski's model with cube-life index ``x_contact`` while there is contact and ``x_race`` after it.
 
-    ``bearoff``: the last rolls come from the exact table of ``raccoon.cube.exact_bearoff.last_rolls``, as equities in money play, at match scores
+    ``bearoff``: the last rolls come from the table of ``raccoon.cube.exact_bearoff.last_rolls``, as equities in money play, at scores
     as the chances that the model reads. ``moves``: plays are ranked by ``cubeful`` equity, or ``cubeless`` as if there were no
     cube; doubles and takes are by the model either way. ``turns: false``: never doubles, takes whatever it is offered. Raises
     RaccoonError naming a key of ``cube.``.

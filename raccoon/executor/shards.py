@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from raccoon import assets
+from raccoon.aliases import first, first_names
 from raccoon.contracts import RaccoonError
 from raccoon.executor.base import Executor, Shard
 from raccoon.files import file_digest, read_json, write_json
@@ -31,7 +32,7 @@ _OWN = re.compile(r"job\.json|shard-[0-9]{6}\.npz|\..+\.tmp")
 def fingerprint(job: Mapping[str, Any]) -> str:
     """16 hex digits that name a job: its config, the content of the files it names, the versions of what computes it."""
     named = dict(_files(job))
-    content = {"job": job, "versions": computing(), **({"files": named} if named else {})}
+    content = {"job": first_names(job), "versions": computing(), **({"files": named} if named else {})}
     text = json.dumps(content, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -72,7 +73,7 @@ def run_shards(
     if count > _MOST_SHARDS:
         raise RaccoonError(f"{work.label}: {count:,} shards, {_MOST_SHARDS:,} are the most; ask for less, or for larger shards")
     stamp = folder / _STAMP
-    mark = {"fingerprint": fingerprint(job), "shard": f"{shard.__module__}.{shard.__qualname__}"}
+    mark = {"fingerprint": fingerprint(job), "shard": first(f"{shard.__module__}.{shard.__qualname__}")}
     if stamp.exists() and read_json(stamp) != mark:
         raise RaccoonError(
             f"{folder}: holds shards of another job, or of another version; resume=false starts anew (or name a folder: paths.run_dir=...)"

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from raccoon.aliases import first, public
 from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError
 from raccoon.env.encoder import Encoder
@@ -193,7 +194,7 @@ def _node(factory: Callable[..., Any]) -> dict[str, Any]:
     if "<" in name:
         raise RaccoonError(f"model: {quoted(factory)} cannot be named in a checkpoint; use a class or a functools.partial of one")
     plain = {key: list(value) if isinstance(value, tuple) else value for key, value in keywords.items()}
-    return {"_target_": f"{module}.{name}", "_partial_": True, **plain}
+    return {"_target_": public(first(f"{module}.{name}")), "_partial_": True, **plain}
 
 
 def _array(x: NDArray[Any] | Tensor | None) -> NDArray[Any] | None:

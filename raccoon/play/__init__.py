@@ -1,6 +1,7 @@
 """Playing games: players, dice and the one match runner."""
 
-from raccoon.play.match import MatchResult, play_games
-from raccoon.play.player import EnginePlayer
+from __future__ import annotations
 
-__all__ = ["EnginePlayer", "MatchResult", "play_games"]
+from raccoon.lazy import facade
+
+__getattr__, __dir__, __all__ = facade(__name__, __file__)

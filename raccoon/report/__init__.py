@@ -1,1 +1,7 @@
 """Reports of measurements: their files, their plots, their tables in Weights & Biases."""
+
+from __future__ import annotations
+
+from raccoon.lazy import facade
+
+__getattr__, __dir__, __all__ = facade(__name__, __file__)

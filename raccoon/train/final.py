@@ -12,7 +12,7 @@ import torch
 
 from raccoon.config.instantiate import build
 from raccoon.contracts import Evaluator, Figure, Player, RaccoonError, Report, Search
-from raccoon.eval.benchmark.decisions import EMBEDDED, load
+from raccoon.eval.benchmark.loader import EMBEDDED, load
 from raccoon.executor import Executor
 from raccoon.model import checkpoint_file
 from raccoon.report import report_files as reports

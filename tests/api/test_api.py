@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,12 +40,6 @@ def gnubg() -> EnginePlayer:
     player = raccoon.load_player("gnubg0")
     assert isinstance(player, EnginePlayer)
     return player
-
-
-def test_every_name_is_there_and_nothing_else() -> None:
-    assert dir(raccoon) == sorted(raccoon.__all__)
-    for name in raccoon.__all__:
-        assert getattr(raccoon, name) is getattr(importlib.import_module(f"raccoon.{raccoon._HOMES[name]}"), name)
 
 
 def test_an_engine_is_loaded_by_its_option_by_a_path_and_with_overrides(tiny_checkpoint: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raccoon.cli.program.advice import advice, check_groups, check_missing
-from raccoon.cli.program.app import compose
+from raccoon.cli.program.composing import compose
 from raccoon.contracts import RaccoonError
 
 XGID = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:4:2:0:7:10"

@@ -11,7 +11,7 @@ import pytest
 
 from raccoon.cli import evaluate, generate, train
 from raccoon.cli.program import app, before
-from raccoon.cli.program.app import compose
+from raccoon.cli.program.composing import compose
 from raccoon.contracts import RaccoonError
 from raccoon.runs.folder import Run
 

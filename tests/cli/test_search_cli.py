@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from raccoon.cli.program.app import compose, main
+from raccoon.cli.program.app import main
+from raccoon.cli.program.composing import compose
 from raccoon.cli.records import append
 from raccoon.cli.search import _job, _print_json, _questions, _records
 from raccoon.config.instantiate import plain

@@ -83,7 +83,7 @@ def test_every_option_that_ships_suits_its_target() -> None:
     """The YAML files themselves are the sample: composing and checking every root must refuse nothing."""
     import importlib
 
-    from raccoon.cli.program.app import compose
+    from raccoon.cli.program.composing import compose
     from raccoon.config.instantiate import plain
 
     def nodes(node: Any) -> Any:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from omegaconf import OmegaConf
 
-from raccoon.cli.program.app import compose
+from raccoon.cli.program.composing import compose
 from raccoon.config.instantiate import build, plain
 from raccoon.contracts import Player
 from raccoon.plugins import catalogue

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from raccoon.cli.program import before
-from raccoon.cli.program.app import compose
+from raccoon.cli.program.composing import compose
 from raccoon.config import instantiate as build
 from raccoon.config.arguments import _parameters
 from raccoon.config.declared import declared

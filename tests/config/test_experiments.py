@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from omegaconf import OmegaConf
 
-from raccoon.cli.program.app import compose
+from raccoon.cli.program.composing import compose
 from raccoon.config.instantiate import build, plain
 from raccoon.contracts import CubeModel, Evaluator, Player, Search
 from raccoon.executor import ProcessExecutor

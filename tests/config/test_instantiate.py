@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import pytest
 from omegaconf import OmegaConf
 
-from raccoon.cli.program.app import compose
+from raccoon.cli.program.composing import compose
 from raccoon.config.instantiate import build, plain, shared
 from raccoon.contracts import Engine, Player, RaccoonError
 from raccoon.env.encoder import Encoder
@@ -160,8 +160,10 @@ def test_messages_name_the_key(node: Any, extra: dict[str, Any], message: str) -
 @pytest.mark.parametrize(
     "name",
     [
-        "raccoon.files.write_text", "raccoon.files.os._exit", "raccoon.files.np.load", "raccoon.model.checkpoint_file.torch.load",
-        "raccoon.runs.folder.socket.create_connection", "raccoon.model.checkpoint_file.Path", "raccoon.files.atomic", "raccoon.model.checkpoint_file.load",
+        "raccoon.files.write_text", "raccoon.files.os._exit", "raccoon.files.np.load",
+        "raccoon.runs.folder.socket.create_connection",
+        "raccoon.model.checkpoint_file.torch.load",
+        "raccoon.model.checkpoint_file.Path", "raccoon.files.atomic", "raccoon.model.checkpoint_file.load",
         "raccoon.env.Encoder.from_config", "raccoon.env.Encoder.encode", "raccoon.env.Encoder.__init__",
         "raccoon.cli.__main__.main", "raccoon.executor.ProcessExecutor.__class__", "raccoon.contracts.RaccoonError.__subclasses__",
         "raccoon", "raccoon.", "raccoon.files", "raccoon..files", "lightning.pytorch.Trainer", "lightning.pytorch.cli.LightningCLI",

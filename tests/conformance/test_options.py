@@ -22,7 +22,7 @@ from lightning.pytorch.loggers import Logger
 from omegaconf import DictConfig
 
 from raccoon import testing
-from raccoon.cli.program.app import compose
+from raccoon.cli.program.composing import compose
 from raccoon.config.instantiate import build, check_declared, check_flags, plain
 from raccoon.contracts import Evaluator, Player, RaccoonError, Search
 from raccoon.data.label_sets.generate import SelfPlayLabels, generate

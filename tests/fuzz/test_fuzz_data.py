@@ -21,7 +21,8 @@ from raccoon.data.label_sets.generate import SelfPlayLabels, generate
 from raccoon.data.label_sets.store import PositionStore, signed
 from raccoon.eval.benchmark import compact as benchmark_file
 from raccoon.eval.benchmark import exchange as benchmark_json
-from raccoon.eval.benchmark.decisions import Benchmark, load
+from raccoon.eval.benchmark.decisions import Benchmark
+from raccoon.eval.benchmark.loader import load
 from raccoon.executor import ProcessExecutor
 from tests.fuzzing import LIMIT_S, Tally, cut, flipped, holder_of, odd_value, overwritten, places
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raccoon.cli.program.app import compose
+from raccoon.cli.program.composing import compose
 from raccoon.config.instantiate import build, plain
 from raccoon.env.encoder import Encoder
 from raccoon.model import RaccoonNet, build_net

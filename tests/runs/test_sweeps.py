@@ -12,7 +12,7 @@ from hydra import initialize_config_module
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from raccoon import plugins
-from raccoon.cli.program.app import compose
+from raccoon.cli.program.composing import compose
 from raccoon.cli.program.keys import READ
 from raccoon.config.instantiate import plain
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from raccoon import plugins
-from raccoon.cli.program.app import compose
+from raccoon.cli.program.composing import compose
 from raccoon.config.instantiate import plain
 from raccoon.runs.folder import Run
 from raccoon.train.callbacks.checkpoints import peek

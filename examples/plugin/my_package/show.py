@@ -1,7 +1,7 @@
 """Print the input of the starting position."""
 
 from raccoon.config.instantiate import build
-from raccoon.cli.program.app import compose
+from raccoon.cli.program.composing import compose
 from raccoon.env.board import START
 from raccoon.env.encoder import dump_tensor
 

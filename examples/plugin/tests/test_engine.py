@@ -1,4 +1,4 @@
-from raccoon.cli.program.app import compose
+from raccoon.cli.program.composing import compose
 from raccoon.testing import check_engine
 
 

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from raccoon.cli.program.app import compose
+from raccoon.cli.program.composing import compose
 from raccoon.testing import check_executor
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from raccoon.cli.program.app import compose
+from raccoon.cli.program.composing import compose
 from raccoon.testing import check_model
 
 

@@ -1,5 +1,5 @@
 from raccoon.config.instantiate import build, plain
-from raccoon.cli.program.app import compose
+from raccoon.cli.program.composing import compose
 from raccoon.model import build_net
 from raccoon.testing import check_trainer
 

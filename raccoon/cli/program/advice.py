@@ -198,7 +198,7 @@ def _composed(kind: str, overrides: list[str]) -> list[str]:
     """The dotted keys of the config with these choices; none where it cannot be composed."""
     from omegaconf import OmegaConf
 
-    from raccoon.cli.program.app import compose
+    from raccoon.cli.program.composing import compose
 
     with contextlib.suppress(Exception):  # any option of anybody's package, only to look at its keys
         return [key for key, _ in _flat(OmegaConf.to_container(compose(kind, overrides), resolve=False), "")]

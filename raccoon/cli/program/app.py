@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from raccoon.contracts import RaccoonError
 
-__all__ = ["READ", "compose", "main", "plain_main", "section"]
+__all__ = ["main", "plain_main", "section"]
 
 _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG)
 _MISSING = "{0}: not in the config, but needed; leave out ~{0}"
@@ -249,16 +249,3 @@ def section(config: dict[str, Any], name: str) -> Any:
     if name not in config:
         raise RaccoonError(_MISSING.format(name))
     return config[name]
-
-
-def compose(root: str, overrides: list[str] | None = None) -> Any:
-    """The composed config (DictConfig) of a root, plugins included: for tests, notebooks and benchmarks."""
-    import hydra
-
-    from raccoon import plugins
-    from raccoon.runs import folder as runs
-
-    plugins.install()
-    runs.register_resolvers()
-    with hydra.initialize_config_module(plugins.CONF, version_base="1.3"):
-        return hydra.compose(root, former.understood(overrides or []))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from raccoon import assets
+from raccoon.aliases import public
 from raccoon.checks import quoted
 from raccoon.cli.program.keys import check_players
 from raccoon.config.instantiate import build, check_declared, check_flags
@@ -17,7 +18,7 @@ from raccoon.train.trainers.options import check_options
 
 __all__ = ["check"]
 
-_NETS = ("raccoon.engine.net.", "raccoon.engine.onnx.")
+_NET = "raccoon.engine.NetEngine."
 _TRAINER = "lightning.pytorch.Trainer"
 _GPUS = ("gpu", "cuda", "mps")
 
@@ -49,8 +50,8 @@ def check(kind: str, config: Mapping[str, Any], overrides: Iterable[str] = ()) -
 def _networks(node: Any, at: str = "") -> Iterator[tuple[str, str]]:
     """Keys that name a network's file, with their values; of a player's own key and that of its engine the first."""
     if isinstance(node, Mapping):
-        target = str(node.get("_target_", ""))
-        for key in ("checkpoint",) if target.startswith("raccoon.play.") else ("path",) if target.startswith(_NETS) else ():
+        target = public(str(node.get("_target_", "")))
+        for key in ("checkpoint",) if target.startswith("raccoon.play.") else ("path",) if target.startswith(_NET) else ():
             if isinstance(node.get(key), str):
                 yield f"{at}.{key}", node[key]
         for key, inner in node.items():

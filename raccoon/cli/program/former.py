@@ -1,4 +1,4 @@
-"""Keys of earlier versions on a command line: ``trainer.arm=scalar`` still works. ``raccoon.config.instantiate`` gives them their present names."""
+"""Keys of earlier versions on a command line: ``trainer.arm=scalar`` still works. ``config.instantiate`` gives them their present names."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class SelfPlay(pl.LightningDataModule):
     hold the whole window.
 
     ``ahead``: the games of an epoch are played and labelled while the learner trains on those before, with the weights that it had
-    when it began to (see ``raccoon.data.selfplay.actors``); by ``actors`` processes of ``executor`` (null: as many as it has itself, 0: this
+    when it began to (see ``raccoon.data.selfplay.actors``); by ``actors`` processes of ``executor`` (null: as many as it has, 0: this
     process, when the games are needed), ``actor_games`` games at a time. How many there are changes no result.
     """
 

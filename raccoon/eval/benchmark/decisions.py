@@ -1,31 +1,25 @@
 """A benchmark: positions with reference equities for every candidate play and cube action, as columns.
 
-``load`` takes the embedded file, a compact file (``raccoon.eval.benchmark.compact``) or the JSON exchange format, plain or
-gzipped (``raccoon.eval.benchmark.exchange``). Candidates are in position-key order within each decision, so that nothing
+``raccoon.eval.benchmark.loader`` reads files. Candidates are in position-key order within each decision, so that nothing
 about their order in the source (best first) can leak into a choice between equal values.
 """
 
 from __future__ import annotations
 
-import functools
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon import assets
 from raccoon.checks import quoted
 from raccoon.contracts import Boards, CubeRules, Cubes, RaccoonError, Turns
 from raccoon.env import ragged
 from raccoon.rng import generator
 
-__all__ = ["EMBEDDED", "Benchmark", "CheckerDecisions", "CubeDecisions", "load", "locate"]
+__all__ = ["Benchmark", "CheckerDecisions", "CubeDecisions"]
 
-EMBEDDED = "embedded"
 Text = NDArray[np.str_]
 Floats = NDArray[np.float64]
 
@@ -171,39 +165,3 @@ class Benchmark:
     def rules(self) -> CubeRules:
         """The rules that the cubeful references were made under."""
         return CubeRules(jacoby=self.jacoby, beavers=self.beavers)
-
-
-def locate(source: str | Path) -> Path:
-    """The file of ``source``: a path, or ``"embedded"`` for the one that ships with Raccoon."""
-    return assets.path(assets.BENCHMARK) if str(source) == EMBEDDED else Path(source)
-
-
-def load(source: str | Path = EMBEDDED, key: str = "evaluator.benchmark") -> Benchmark:
-    """The benchmark in ``source``: ``"embedded"`` or a path, given under ``key``. Raises RaccoonError naming the file and the decision
-    at fault.
-
-    Kept in memory: loading the same unchanged file again is free.
-    """
-    path = locate(source)
-    try:
-        state = path.stat()
-    except OSError as error:
-        raise RaccoonError(f"{key}={source}: {error.strerror}; give {EMBEDDED!r} or the path of a benchmark file") from error
-    if not stat.S_ISREG(state.st_mode):
-        raise RaccoonError(f"{key}={source}: is no file; give {EMBEDDED!r} or the path of a benchmark file")
-    return _load(str(path), EMBEDDED if str(source) == EMBEDDED else str(path), state.st_mtime_ns, state.st_size)
-
-
-@functools.lru_cache(maxsize=2)
-def _load(path: str, source: str, mtime: int, size: int) -> Benchmark:
-    from raccoon.eval.benchmark import compact as benchmark_file
-    from raccoon.eval.benchmark import exchange as benchmark_json
-
-    try:
-        with open(path, "rb") as handle:
-            magic = handle.read(6)
-    except OSError as error:
-        raise RaccoonError(f"{path}: cannot be read ({error.strerror})") from error
-    if magic == benchmark_file.MAGIC:
-        return benchmark_file.read(path, source)
-    return benchmark_json.read(path, source)

@@ -1,1 +1,7 @@
 """Janowski's cube model held against references: which cube-life index fits."""
+
+from __future__ import annotations
+
+from raccoon.lazy import facade
+
+__getattr__, __dir__, __all__ = facade(__name__, __file__)

@@ -17,7 +17,8 @@ from raccoon.checks import number, quoted, whole
 from raccoon.config.instantiate import build
 from raccoon.contracts import Engine, Figure, RaccoonError, Report
 from raccoon.cube.exact_bearoff import MOST, CubefulBearoff
-from raccoon.eval.benchmark.decisions import EMBEDDED, CubeDecisions
+from raccoon.eval.benchmark.decisions import CubeDecisions
+from raccoon.eval.benchmark.loader import EMBEDDED
 from raccoon.eval.cube_fit import tables as cube_fit_tables
 from raccoon.eval.cube_fit import variants as cube_variants
 from raccoon.eval.cube_fit.index import GRID, Model

@@ -18,7 +18,7 @@ from raccoon.config.instantiate import shared
 from raccoon.contracts import CubeRules, Engine, RaccoonError
 from raccoon.engine.rolls import best_of_rolls, roll_means
 from raccoon.env.codec import unique_boards
-from raccoon.eval.benchmark.decisions import load, locate
+from raccoon.eval.benchmark.loader import load, locate
 from raccoon.eval.cube_fit.references import COMPLETED, EXACT, MADE, Evidence, Lines, exact_evidence, lines_of_benchmark
 from raccoon.eval.pr.checker_shards import digest
 from raccoon.executor import Executor, Work, run_shards, shard_size

@@ -19,7 +19,8 @@ import numpy as np
 from raccoon import stats
 from raccoon.checks import number, quoted, whole
 from raccoon.contracts import CENTRED, CubeRules, Figure, RaccoonError, Report
-from raccoon.eval.benchmark.decisions import EMBEDDED, Benchmark, load
+from raccoon.eval.benchmark.decisions import Benchmark
+from raccoon.eval.benchmark.loader import EMBEDDED, load
 from raccoon.eval.pr.checker_scoring import PR_SCALE, Metric, Scores, accuracy, accuracy_tables, group_masks, pr, score
 from raccoon.eval.pr.checker_shards import Selection, decide
 from raccoon.eval.pr.cube_ready import CUBELESS_MOVES, ask_first, cubeless_twin

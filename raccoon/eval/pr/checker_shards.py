@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from raccoon.config.instantiate import shared
 from raccoon.contracts import CubeRules, Player
-from raccoon.eval.benchmark.decisions import CheckerDecisions, CubeDecisions, load, locate
+from raccoon.eval.benchmark.decisions import CheckerDecisions, CubeDecisions
+from raccoon.eval.benchmark.loader import load, locate
 from raccoon.eval.pr.checker_scoring import Decided, choose
 from raccoon.executor import Executor, Work, run_shards, shard_size
 from raccoon.files import file_digest

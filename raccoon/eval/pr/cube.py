@@ -18,7 +18,8 @@ from raccoon import stats
 from raccoon.checks import quoted, whole
 from raccoon.config.instantiate import build
 from raccoon.contracts import CubeModel, Cubes, Figure, Player, RaccoonError, Report
-from raccoon.eval.benchmark.decisions import EMBEDDED, Benchmark, load
+from raccoon.eval.benchmark.decisions import Benchmark
+from raccoon.eval.benchmark.loader import EMBEDDED, load
 from raccoon.eval.pr import cube_models, cube_scoring
 from raccoon.eval.pr.cube_models import model_scores
 from raccoon.eval.pr.cube_ready import ask_first

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from raccoon.aliases import public
 from raccoon.config.instantiate import build
 from raccoon.contracts import Player, RaccoonError
 from raccoon.play.player import EnginePlayer
@@ -34,7 +35,7 @@ def ask_first(node: Mapping[str, Any], at: str, question: Callable[[Player], obj
 
 def cubeless_twin(node: Mapping[str, Any]) -> dict[str, Any]:
     """The player of ``node`` ranking plays without the cube. Raises RaccoonError when it is no player of an engine."""
-    if node.get("_target_") != _PLAYER:
+    if public(str(node.get("_target_"))) != _PLAYER:
         raise RaccoonError(
             f"evaluator.compare={CUBELESS_MOVES}: {node.get('_target_')} has no cube model to change; give a player of an engine"
         )

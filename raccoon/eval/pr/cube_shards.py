@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from raccoon.config.instantiate import build, shared
 from raccoon.contracts import CubeModel, Cubes, Player, RaccoonError
-from raccoon.eval.benchmark.decisions import Benchmark, CubeDecisions, load, locate
+from raccoon.eval.benchmark.decisions import Benchmark, CubeDecisions
+from raccoon.eval.benchmark.loader import load, locate
 from raccoon.eval.pr.checker_shards import digest, partition
 from raccoon.eval.pr.cube_scoring import CubeAnswers, counted
 from raccoon.executor import Executor, Work, run_shards

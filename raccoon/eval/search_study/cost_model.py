@@ -21,7 +21,7 @@ from raccoon.config.instantiate import build
 from raccoon.contracts import Boards, Player, RaccoonError, Report
 from raccoon.env.half_moves import legal_actions
 from raccoon.env.movegen import afterstates, enumerate_turns
-from raccoon.eval.benchmark.decisions import load
+from raccoon.eval.benchmark.loader import load
 from raccoon.executor import Executor
 from raccoon.progress import track
 from raccoon.report import report_files

@@ -21,7 +21,7 @@ from raccoon.contracts import Engine, Player, RaccoonError, Report, Turns
 from raccoon.engine.base import policy_engine
 from raccoon.env import ragged
 from raccoon.env.movegen import enumerate_turns
-from raccoon.eval.benchmark.decisions import load, locate
+from raccoon.eval.benchmark.loader import load, locate
 from raccoon.eval.pr.checker import Settings
 from raccoon.eval.pr.checker_shards import Selection, digest, partition
 from raccoon.executor import Executor, Work, run_shards

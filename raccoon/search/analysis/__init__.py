@@ -1,1 +1,7 @@
 """Analysing positions: questions by ID, answers as records."""
+
+from __future__ import annotations
+
+from raccoon.lazy import facade
+
+__getattr__, __dir__, __all__ = facade(__name__, __file__)

@@ -50,7 +50,7 @@ def analyse(
     and rare ones can be slightly negative; a tree of MCTS averages equities, so that it has none.
 
     ``model``: puts the question's cube in play where ``cubeful`` is True; None: where the question has a cube of its own and the search
-    can. Plays are then ranked by cubeful equity, and before the roll ``cube_action`` says what to do (see ``raccoon.search.analysis.records``).
+    can. Plays are then ranked by cubeful equity, and before the roll ``cube_action`` says what to do (see ``records``).
     A game whose limit of the cube is 0 is cubeless.
     Cubeful equities are in points per unit of the cube; at a match score they are normalised, and ``mwc`` is the match winning chance.
     Raises RaccoonError when the search or the engine cannot.

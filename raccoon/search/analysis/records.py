@@ -92,7 +92,7 @@ class Found:
 
 
 def plays_record(turns: Turns, moves: list[str], found: Found, unit: Unit, move: str | None) -> dict[str, Any]:
-    """``candidates`` and ``played`` of one decision, see ``raccoon.search.analysis.answers.analyse``; ``moves``: the texts of its children."""
+    """``candidates`` and ``played`` of one decision, see ``answers.analyse``; ``moves``: the texts of its children."""
     full, plies, points = found.full, found.plies, found.points
     order = sorted(range(len(points)), key=lambda child: (not full[child], -(plies[child] or 0) * (not full[child]), -points[child], child))
     best = float(points[order[0]])

@@ -1,1 +1,7 @@
 """Monte Carlo tree search: nodes, walks, expansion, and the search over them."""
+
+from __future__ import annotations
+
+from raccoon.lazy import facade
+
+__getattr__, __dir__, __all__ = facade(__name__, __file__)

@@ -41,7 +41,7 @@ class BenchmarkPR(Callback):
             self._load()
 
     def _load(self) -> None:
-        from raccoon.eval.benchmark.decisions import load
+        from raccoon.eval.benchmark.loader import load
 
         self._decisions = load(self.benchmark, "callbacks.pr.benchmark").checker
 

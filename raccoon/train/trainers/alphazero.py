@@ -30,7 +30,7 @@ class AlphaZero(SelfTaught, JointTrainer):
     """Trains ``net`` on the games that ``data=selfplay_mcts`` plays by tree search with ``best_net`` (Silver et al. 2017).
 
     The policy head learns the shares of the visits. The value head learns ``value_bootstrap_alpha`` times the game's result plus the
-    rest of the root's value (see ``raccoon.train.objectives.alphazero_targets``): 1 is AlphaZero's own target, less of it has less of the luck
+    rest of the root's value (see ``alphazero_targets``): 1 is AlphaZero's own target, less of it has less of the luck
     of the dice. Games stopped by the turn cap count as what the network makes of their last state. ``weight_decay`` is the
     L2 term. The other settings, and what is logged, are ``JointTrainer``'s; ``start.pt`` in the run folder keeps the weights
     that it began with. With a value loss and without the callback ``pr`` the last epoch is exported. Raises RaccoonError naming the

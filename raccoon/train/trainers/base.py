@@ -32,7 +32,7 @@ class ValueTrainer(pl.LightningModule):
 
     ``objective``: ``equity`` (MSE on equity / 3), ``outcomes`` (cross-entropy), ``both`` (cross-entropy + ``equity_weight`` x MSE) or
     ``auto`` (by the head). Adam without weight decay; ``lr`` follows ``schedule`` per step after ``warmup_steps``.
-    ``sibling_weight``: times the squared error of differences between plays of one turn (``raccoon.train.objectives.losses.sibling_mse``), which
+    ``sibling_weight``: times the squared error of differences between plays of one turn (``losses.sibling_mse``), which
     needs batches that say which rows belong together (``data.siblings=true``).
     ``ema_decay``: averaged weights are validated and exported (null: the weights themselves). ``gradient_clip_val``: largest
     gradient norm (null: none). The run ends after ``max_epochs``, or earlier after ``max_minutes``. ``checkpoint_minutes``:

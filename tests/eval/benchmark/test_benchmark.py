@@ -23,7 +23,8 @@ from raccoon.env.codec import position_keys
 from raccoon.eval.benchmark import compact as benchmark_file
 from raccoon.eval.benchmark import exchange as benchmark_json
 from raccoon.eval.benchmark import make as benchmark_build
-from raccoon.eval.benchmark.decisions import Benchmark, load
+from raccoon.eval.benchmark.decisions import Benchmark
+from raccoon.eval.benchmark.loader import load
 from raccoon.eval.benchmark.make import BuildPlan
 
 SAMPLE = Path(__file__).parents[2] / "golden" / "benchmark_sample.json"

@@ -19,7 +19,8 @@ from raccoon.engine.rolls import best_of_rolls
 from raccoon.env.codec import from_position_id
 from raccoon.env.movegen import ROLL_PROBS
 from raccoon.eval.benchmark import compact as benchmark_file
-from raccoon.eval.benchmark.decisions import Benchmark, load
+from raccoon.eval.benchmark.decisions import Benchmark
+from raccoon.eval.benchmark.loader import load
 from raccoon.eval.cube_fit.evaluator import CubeFit
 from raccoon.eval.cube_fit.index import GRID, Model, best, fitted
 from raccoon.eval.cube_fit.references import (

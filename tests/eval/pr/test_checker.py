@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from raccoon.contracts import Boards, Cubes, Figure, RaccoonError, Report, Turns
-from raccoon.eval.benchmark.decisions import CheckerDecisions, load
+from raccoon.eval.benchmark.decisions import CheckerDecisions
+from raccoon.eval.benchmark.loader import load
 from raccoon.eval.pr.checker import BGSagePR, predicted_ppg
 from raccoon.eval.pr.checker_scoring import accuracy, choose, group_masks, pr, score
 from raccoon.eval.pr.table import PRTable

@@ -15,7 +15,7 @@ from raccoon.cube.model import Janowski
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.engine.outcomes import five_from_six, six_from_five
 from raccoon.env.board import is_race
-from raccoon.eval.benchmark.decisions import load
+from raccoon.eval.benchmark.loader import load
 from raccoon.eval.pr import cube_scoring
 from raccoon.eval.pr.cube import CubePR
 from raccoon.eval.pr.cube_scoring import CubeAnswers, model_answers, pr, score

@@ -11,7 +11,8 @@ from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, CubeRules, Cubes
 from raccoon.cube.model import Janowski
 from raccoon.engine.outcomes import six_from_five
 from raccoon.env.board import START
-from raccoon.eval.benchmark.decisions import CubeDecisions, load
+from raccoon.eval.benchmark.decisions import CubeDecisions
+from raccoon.eval.benchmark.loader import load
 from raccoon.eval.pr.cube_scoring import CubeAnswers, coherent, counted, errors, score
 
 

@@ -11,7 +11,7 @@ import pytest
 from raccoon.contracts import CubeRules, RaccoonError, Turns
 from raccoon.cube.model import Janowski
 from raccoon.engine.gnubg import GnubgEngine
-from raccoon.eval.benchmark.decisions import load
+from raccoon.eval.benchmark.loader import load
 from raccoon.eval.pr.checker import BGSagePR
 from raccoon.eval.pr.checker_scoring import choose, score
 from raccoon.eval.pr.cube_ready import cubeless_twin

@@ -10,7 +10,7 @@ import pytest
 
 from raccoon.cli.collect import run
 from raccoon.contracts import RaccoonError
-from raccoon.eval.benchmark.decisions import load
+from raccoon.eval.benchmark.loader import load
 from raccoon.eval.pr.checker import BGSagePR
 from raccoon.eval.pr.frontier import Frontier, pareto
 from raccoon.eval.sweep.by_pr import collect

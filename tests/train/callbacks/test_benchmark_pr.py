@@ -16,7 +16,7 @@ from raccoon.contracts import Figure, RaccoonError, Report
 from raccoon.data.datamodule import PositionData
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.env.board import START
-from raccoon.eval.benchmark.decisions import load
+from raccoon.eval.benchmark.loader import load
 from raccoon.executor import ProcessExecutor
 from raccoon.runs.folder import Run
 from raccoon.train import final

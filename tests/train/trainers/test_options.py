@@ -9,7 +9,7 @@ from typing import Any
 import lightning.pytorch as pl
 import pytest
 
-from raccoon.cli.program.app import compose
+from raccoon.cli.program.composing import compose
 from raccoon.config.instantiate import build, check_declared, plain
 from raccoon.contracts import RaccoonError
 from raccoon.train.trainers.alphazero import AlphaZero

@@ -1,0 +1,14 @@
+from raccoon.cube.exact_bearoff import CubefulBearoff as CubefulBearoff
+from raccoon.cube.janowski import X_CONTACT as X_CONTACT
+from raccoon.cube.janowski import X_RACE as X_RACE
+from raccoon.cube.janowski import cl2cf_money as cl2cf_money
+from raccoon.cube.janowski import compute_wl as compute_wl
+from raccoon.cube.janowski import cube_action as cube_action
+from raccoon.cube.janowski import cube_equities as cube_equities
+from raccoon.cube.janowski import cube_index as cube_index
+from raccoon.cube.janowski import jacoby_active as jacoby_active
+from raccoon.cube.janowski import money_live as money_live
+from raccoon.cube.janowski import probs6_to_cumulative5 as probs6_to_cumulative5
+from raccoon.cube.model import Janowski as Janowski
+from raccoon.cube.state import CubeState as CubeState
+from raccoon.cube.state import flip_label as flip_label

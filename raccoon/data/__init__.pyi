@@ -1,0 +1,13 @@
+from raccoon.data.datamodule import PositionData as PositionData
+from raccoon.data.label_sets.decisions import Decisions as Decisions
+from raccoon.data.label_sets.generate import SelfPlayLabels as SelfPlayLabels
+from raccoon.data.label_sets.relabel import Relabelled as Relabelled
+from raccoon.data.label_sets.store import PositionStore as PositionStore
+from raccoon.data.label_sets.stored import Stored as Stored
+from raccoon.data.label_sets.wildbg import WildbgImport as WildbgImport
+from raccoon.data.label_sets.writer import Plan as Plan
+from raccoon.data.label_sets.writer import Source as Source
+from raccoon.data.label_sets.writer import fill as fill
+from raccoon.data.label_sets.writer import prepare as prepare
+from raccoon.data.selfplay.module import SelfPlay as SelfPlay
+from raccoon.data.selfplay.tree_module import TreeSelfPlay as TreeSelfPlay

@@ -1,0 +1,16 @@
+from raccoon.eval.arena.cube_arena import CubeArena as CubeArena
+from raccoon.eval.arena.doubles import DoublesConcession as DoublesConcession
+from raccoon.eval.arena.gnubg_harness import GnubgHarness as GnubgHarness
+from raccoon.eval.arena.head_to_head import Arena as Arena
+from raccoon.eval.arena.vr_arena import VRArena as VRArena
+from raccoon.eval.benchmark.decisions import Benchmark as Benchmark
+from raccoon.eval.benchmark.decisions import CheckerDecisions as CheckerDecisions
+from raccoon.eval.benchmark.decisions import CubeDecisions as CubeDecisions
+from raccoon.eval.benchmark.loader import EMBEDDED as EMBEDDED
+from raccoon.eval.cube_fit.evaluator import CubeFit as CubeFit
+from raccoon.eval.pr.checker import BGSagePR as BGSagePR
+from raccoon.eval.pr.cube import CubePR as CubePR
+from raccoon.eval.pr.frontier import Frontier as Frontier
+from raccoon.eval.pr.table import PRTable as PRTable
+from raccoon.eval.search_study.cost_model import CostModel as CostModel
+from raccoon.eval.search_study.filter_recall import FilterRecall as FilterRecall

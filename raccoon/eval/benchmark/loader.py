@@ -1,0 +1,50 @@
+"""Loads a benchmark: the embedded file, a compact file (``raccoon.eval.benchmark.compact``) or the JSON exchange format, plain or
+gzipped (``raccoon.eval.benchmark.exchange``)."""
+
+from __future__ import annotations
+
+import functools
+import stat
+from pathlib import Path
+
+from raccoon import assets
+from raccoon.contracts import RaccoonError
+from raccoon.eval.benchmark import compact, exchange
+from raccoon.eval.benchmark.decisions import Benchmark
+
+__all__ = ["EMBEDDED", "load", "locate"]
+
+EMBEDDED = "embedded"
+
+
+def locate(source: str | Path) -> Path:
+    """The file of ``source``: a path, or ``"embedded"`` for the one that ships with Raccoon."""
+    return assets.path(assets.BENCHMARK) if str(source) == EMBEDDED else Path(source)
+
+
+def load(source: str | Path = EMBEDDED, key: str = "evaluator.benchmark") -> Benchmark:
+    """The benchmark in ``source``: ``"embedded"`` or a path, given under ``key``. Raises RaccoonError naming the file and the decision
+    at fault.
+
+    Kept in memory: loading the same unchanged file again is free.
+    """
+    path = locate(source)
+    try:
+        state = path.stat()
+    except OSError as error:
+        raise RaccoonError(f"{key}={source}: {error.strerror}; give {EMBEDDED!r} or the path of a benchmark file") from error
+    if not stat.S_ISREG(state.st_mode):
+        raise RaccoonError(f"{key}={source}: is no file; give {EMBEDDED!r} or the path of a benchmark file")
+    return _load(str(path), EMBEDDED if str(source) == EMBEDDED else str(path), state.st_mtime_ns, state.st_size)
+
+
+@functools.lru_cache(maxsize=2)
+def _load(path: str, source: str, mtime: int, size: int) -> Benchmark:
+    try:
+        with open(path, "rb") as handle:
+            magic = handle.read(6)
+    except OSError as error:
+        raise RaccoonError(f"{path}: cannot be read ({error.strerror})") from error
+    if magic == compact.MAGIC:
+        return compact.read(path, source)
+    return exchange.read(path, source)

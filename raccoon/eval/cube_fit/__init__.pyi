@@ -1,0 +1,1 @@
+from raccoon.eval.cube_fit.evaluator import CubeFit as CubeFit

@@ -1,0 +1,14 @@
+from raccoon.matches.positions import PositionList as PositionList
+from raccoon.matches.positions import read_positions as read_positions
+from raccoon.matches.read import parse_match as parse_match
+from raccoon.matches.read import read_match as read_match
+from raccoon.matches.read import read_matches as read_matches
+from raccoon.matches.record import LABELS as LABELS
+from raccoon.matches.record import Action as Action
+from raccoon.matches.record import ActionKind as ActionKind
+from raccoon.matches.record import Fault as Fault
+from raccoon.matches.record import Game as Game
+from raccoon.matches.record import Match as Match
+from raccoon.matches.state import GameState as GameState
+from raccoon.matches.svg import STYLE as STYLE
+from raccoon.matches.svg import board_svg as board_svg

@@ -1,0 +1,13 @@
+from raccoon.model.backbones.base import Backbone as Backbone
+from raccoon.model.backbones.mlp import MLP as MLP
+from raccoon.model.backbones.resnet import ResNet as ResNet
+from raccoon.model.factory import build_net as build_net
+from raccoon.model.factory import outline as outline
+from raccoon.model.heads.base import ValueHead as ValueHead
+from raccoon.model.heads.outcomes6 import Outcomes6 as Outcomes6
+from raccoon.model.heads.scalar import Scalar as Scalar
+from raccoon.model.network import Outputs as Outputs
+from raccoon.model.network import RaccoonNet as RaccoonNet
+from raccoon.model.policy import mask_logits as mask_logits
+from raccoon.model.weights import check_weights as check_weights
+from raccoon.model.weights import weights_digest as weights_digest

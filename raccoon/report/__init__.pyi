@@ -1,0 +1,12 @@
+from raccoon.report.plots import Draw as Draw
+from raccoon.report.plots import bars as bars
+from raccoon.report.plots import convergence as convergence
+from raccoon.report.plots import curves as curves
+from raccoon.report.plots import frontier as frontier
+from raccoon.report.plots import histogram as histogram
+from raccoon.report.plots import intervals as intervals
+from raccoon.report.plots import lines as lines
+from raccoon.report.plots import scatter as scatter
+from raccoon.report.report_files import read as read
+from raccoon.report.report_files import show as show
+from raccoon.report.report_files import write as write

@@ -1,0 +1,14 @@
+from raccoon.search.analysis.questions import Question as Question
+from raccoon.search.analysis.questions import read_question as read_question
+from raccoon.search.expectimax import Expectimax as Expectimax
+from raccoon.search.expectimax import equities as equities
+from raccoon.search.filters import Filter as Filter
+from raccoon.search.lookahead import StaticSearch as StaticSearch
+from raccoon.search.lookahead import child_cubeful_values as child_cubeful_values
+from raccoon.search.lookahead import child_values as child_values
+from raccoon.search.lookahead import encode_pre_roll as encode_pre_roll
+from raccoon.search.lookahead import enumerate_leaves as enumerate_leaves
+from raccoon.search.lookahead import terminal_value as terminal_value
+from raccoon.search.lookahead_engine import LookaheadEngine as LookaheadEngine
+from raccoon.search.mcts.search import MCTS as MCTS
+from raccoon.search.rollout.search import Rollout as Rollout

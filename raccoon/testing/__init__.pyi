@@ -1,0 +1,14 @@
+from raccoon.testing.engine import check_engine as check_engine
+from raccoon.testing.networks import check_data as check_data
+from raccoon.testing.networks import check_encoder as check_encoder
+from raccoon.testing.networks import check_model as check_model
+from raccoon.testing.players import check_cube as check_cube
+from raccoon.testing.players import check_player as check_player
+from raccoon.testing.players import check_search as check_search
+from raccoon.testing.runners import check_evaluator as check_evaluator
+from raccoon.testing.runners import check_executor as check_executor
+from raccoon.testing.subjects import sample_boards as sample_boards
+from raccoon.testing.subjects import sample_turns as sample_turns
+from raccoon.testing.trainers import check_callback as check_callback
+from raccoon.testing.trainers import check_logger as check_logger
+from raccoon.testing.trainers import check_trainer as check_trainer

@@ -1,0 +1,1 @@
+from raccoon.train.callbacks.benchmark_pr import BenchmarkPR as BenchmarkPR

@@ -1,0 +1,135 @@
+"""What was made before the modules moved: a checkpoint, a finished run, a label set and a plugin still load, under their identities."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from raccoon import aliases, plugins
+from raccoon.aliases import first, public
+from raccoon.cli import compose
+from raccoon.config import build, plain
+from raccoon.config.targets import locate
+from raccoon.contracts import RaccoonError
+from raccoon.data import SelfPlayLabels, prepare
+from raccoon.env.board import START
+from raccoon.executor import ProcessExecutor, shards
+
+OLD = Path(__file__).parent / "golden" / "before_move"
+VERSIONS = {"gnubg-nn": "1.1.0a11", "gnubg": "1.1.0a16", "bgsage": "2.0.20260907", "raccoon": "0.1.0"}
+
+
+class Refuses(ProcessExecutor):
+    """Runs no shard: everything has to be there."""
+
+    def map(self, *_: object, **__: object) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
+        raise AssertionError("the old shards were not found")
+
+
+@pytest.fixture
+def versions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The packages that were installed when the files were made: identities name them."""
+    monkeypatch.setattr(shards, "computing", lambda: VERSIONS)
+
+
+def test_an_old_checkpoint_loads_as_it_was() -> None:
+    engine = build({"_target_": "raccoon.engine.net.NetEngine.load", "path": str(OLD / "tiny.pt")})
+    assert engine.probs6(START[None]).sum() == pytest.approx(1)
+
+
+@pytest.mark.usefixtures("versions")
+def test_an_old_label_set_is_found_by_its_identity(tmp_path: Path) -> None:
+    shutil.copytree(OLD / "label_sets", tmp_path / "data")
+    meta = json.loads(next((tmp_path / "data").glob("*/meta.json")).read_text())
+    new = {
+        "_target_": "raccoon.play.EnginePlayer",
+        "engine": {"_target_": "raccoon.engine.RandomEngine", "seed": 1},
+        "search": {"_target_": "raccoon.search.StaticSearch"},
+    }
+    teacher = {"_target_": "raccoon.engine.GnubgEngine", "ply": 0}
+    for player, labels in ((meta["player"], meta["teacher"]), (new, teacher)):
+        source = SelfPlayLabels(player=player, teacher=labels, games=1, shard_games=1, batch=1, name="tiny")
+        assert source.plan().fingerprint == meta["fingerprint"]
+        assert len(prepare(source, tmp_path / "data", Refuses(workers=0, progress=False))) == meta["rows"]
+    assert len(list((tmp_path / "data").iterdir())) == 1
+
+
+def test_the_config_of_an_old_run_builds_and_its_report_is_read() -> None:
+    from raccoon.dashboard.records import read_run
+    from raccoon.eval import VRArena
+    from raccoon.play import EnginePlayer
+
+    run = read_run("run", OLD / "run")
+    assert not run.faults
+    assert run.what == "VRArena"
+    assert run.report is not None
+    import yaml
+
+    config = yaml.safe_load((OLD / "run" / "config.yaml").read_text())
+    assert isinstance(build(config["player"], "player"), EnginePlayer)
+    assert isinstance(build(config["evaluator"], "evaluator", executor=build(config["executor"])), VRArena)
+
+
+@pytest.fixture
+def old_plugin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.syspath_prepend(str(OLD / "plugin"))
+    for cache in (plugins.plugins, plugins.option_targets):
+        cache.cache_clear()
+    yield
+    for cache in (plugins.plugins, plugins.option_targets):
+        cache.cache_clear()
+    for name in [name for name in sys.modules if name.startswith("raccoon_old")]:
+        del sys.modules[name]
+
+
+@pytest.mark.usefixtures("old_plugin")
+def test_an_old_plugin_composes_and_builds() -> None:
+    from raccoon.model import build_net
+
+    assert "old" in {plugin.name for plugin in plugins.plugins()}
+    player = {"_target_": "raccoon.play.player.EnginePlayer", "engine": {"_target_": "raccoon_old.parts.OldPips"}, "name": None}
+    assert build(player).engine.name == "old_pips"
+    inline = ProcessExecutor(workers=0, progress=False)
+    assert build({"_target_": "raccoon_old.parts.OldArena", "games": 4, "luck": "off"}, "evaluator", executor=inline)
+    with pytest.raises(RaccoonError, match="may not be built"):
+        locate("raccoon_old.parts.artifact.save")
+    text = (OLD / "plugin" / "raccoon_old" / "conf" / "model" / "old_mlp.yaml").read_text()
+    import yaml
+
+    encoder = build(plain(compose("train", []).encoder))
+    assert build_net(yaml.safe_load(text), encoder).config["backbone"]["_target_"] == "raccoon.model.MLP"
+
+
+@pytest.mark.parametrize("old", sorted(aliases.TARGETS))
+def test_every_old_target_is_the_public_one(old: str) -> None:
+    name = f"raccoon.{aliases.TARGETS[old]}"
+    assert public(f"raccoon.{old}") == public(name) == name
+    assert first(name) == first(f"raccoon.{old}") == f"raccoon.{old}"
+    package, leaf = name.rsplit(".", 1)
+    assert leaf in importlib.import_module(package).__all__
+
+
+def test_every_old_module_is_imported_under_its_old_name() -> None:
+    for old, new in aliases.MODULES.items():
+        found, today = importlib.import_module(f"raccoon.{old}"), importlib.import_module(f"raccoon.{new}")
+        assert found is today or set(found.__all__) >= set(today.__all__), old
+
+
+def test_names_of_today_and_of_others_stay() -> None:
+    for name in (
+        "torch.load",
+        "raccoon",
+        "raccoon.eval.arena.games.MatchPlan",
+        "raccoon.eval.benchmark.loader.load",
+        "raccoon_fixture.engine.A",
+    ):
+        assert public(name) == name
+    assert public("raccoon.eval.matches.MatchPlan") == "raccoon.eval.arena.games.MatchPlan"
+    assert first("raccoon.eval.arena.games.match_shard") == "raccoon.eval.matches.match_shard"
