@@ -192,6 +192,7 @@ TARGETS = {
     "train.loggers.csv_logger": "train.csv_logger",
     "train.loggers.tensorboard_logger": "train.tensorboard_logger",
     "train.loggers.wandb_logger": "train.wandb_logger",
+    "train.optimizers.MuonAdam": "train.MuonAdam",
     "train.policy_value.PolicyValue": "train.PolicyValue",
     "train.previous.PreviousNet": "train.PreviousNet",
     "train.td.TemporalDifference": "train.TemporalDifference",

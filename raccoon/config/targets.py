@@ -21,11 +21,12 @@ from raccoon.contracts import RaccoonError
 
 __all__ = ["allowed_packages", "check_name", "describe", "fits", "is_kind", "locate", "members"]
 
-_BUILT_IN = ("raccoon", "lightning.pytorch.callbacks", "lightning.pytorch.loggers")
+_BUILT_IN = ("raccoon", "lightning.pytorch.callbacks", "lightning.pytorch.loggers", "torch.optim")
 
 
 def allowed_packages() -> tuple[str, ...]:
-    """Packages whose classes may be built: Raccoon's own, Lightning's callbacks and loggers, registered plugins."""
+    """Packages whose classes may be built: Raccoon's own, Lightning's callbacks and loggers, torch's
+    optimisers, registered plugins."""
     from raccoon.plugins import plugin_packages
 
     return (*_BUILT_IN, *plugin_packages())

@@ -10,6 +10,7 @@ from raccoon.train.objectives.losses import outcome_cross_entropy as outcome_cro
 from raccoon.train.objectives.losses import value_losses as value_losses
 from raccoon.train.objectives.losses import value_mse as value_mse
 from raccoon.train.objectives.targets import equity_value as equity_value
+from raccoon.train.optimizers import MuonAdam as MuonAdam
 from raccoon.train.run import train as train
 from raccoon.train.schedules import lr_factor as lr_factor
 from raccoon.train.trainers.alphazero import AlphaZero as AlphaZero

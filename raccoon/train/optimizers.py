@@ -18,30 +18,26 @@ class MuonAdam(torch.optim.Optimizer):
 
     Muon (``torch.optim.Muon``) makes the momentum of a matrix orthogonal before it steps; its steps are scaled to the size of
     Adam's (``match_rms_adamw``), so that ``lr`` means the same for both. The fully connected networks here need several times
-    fewer steps with it. ``momentum``: Muon's; ``betas``: Adam's; ``weight_decay``: Muon's and decoupled. ``fused``: Adam's.
+    fewer steps with it. ``params``: weights, or groups of them with a ``weight_decay`` of their own. ``momentum``: Muon's; ``betas``,
+    ``fused``: Adam's; ``weight_decay`` is decoupled.
     """
 
     def __init__(
         self,
-        params: Iterable[Tensor],
+        params: Iterable[Tensor] | Iterable[dict[str, Any]],
         lr: float = 0.003,
         betas: Sequence[float] = (0.9, 0.999),
         momentum: float = 0.95,
         weight_decay: float = 0.0,
         fused: bool | None = None,
     ) -> None:
-        params = list(params)
-        matrices = [p for p in params if p.ndim == 2 and min(p.shape) >= _LEAST]
-        known = {id(p) for p in matrices}
-        others = [p for p in params if id(p) not in known]
+        super().__init__(params, {"lr": lr, "weight_decay": weight_decay})
+        matrices, others = _split(self.param_groups, matrix=True), _split(self.param_groups, matrix=False)
         self._parts: list[torch.optim.Optimizer] = []
-        super().__init__(params, {"lr": lr})
         if matrices:
-            self._parts.append(
-                torch.optim.Muon(matrices, lr=lr, weight_decay=weight_decay, momentum=momentum, adjust_lr_fn="match_rms_adamw")
-            )
+            self._parts.append(torch.optim.Muon(matrices, lr=lr, momentum=momentum, adjust_lr_fn="match_rms_adamw"))
         if others:
-            self._parts.append(torch.optim.Adam(others, lr=lr, betas=(betas[0], betas[1]), fused=fused))
+            self._parts.append(torch.optim.AdamW(others, lr=lr, betas=(betas[0], betas[1]), fused=fused))
         self._share_groups()
 
     def _share_groups(self) -> None:
@@ -68,3 +64,15 @@ class MuonAdam(torch.optim.Optimizer):
         for part, state in zip(self._parts, state_dict["parts"], strict=True):
             part.load_state_dict(state)
         self._share_groups()
+
+
+def _split(groups: list[dict[str, Any]], matrix: bool) -> list[dict[str, Any]]:
+    """The hidden matrices of each group, or all that is not one; groups of none are left out."""
+    chosen = [
+        {"params": [p for p in group["params"] if _is_matrix(p) == matrix], "weight_decay": group["weight_decay"]} for group in groups
+    ]
+    return [group for group in chosen if group["params"]]
+
+
+def _is_matrix(weights: Tensor) -> bool:
+    return weights.ndim == 2 and min(weights.shape) >= _LEAST

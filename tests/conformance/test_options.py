@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from lightning.pytorch import LightningDataModule, Trainer
 from lightning.pytorch.loggers import Logger
 from omegaconf import DictConfig
@@ -232,6 +233,22 @@ def check_composed(cfg: DictConfig) -> None:
     assert plain(cfg)
 
 
+def check_optimizer(cfg: DictConfig) -> None:
+    """It reaches the trainer, makes steps under the trainer's learning rate, and its state goes on."""
+    trainer = build(cfg.trainer, "trainer", net=network(cfg))
+    module: Any = trainer
+    optimizer = module.optimizer()
+    assert {group["lr"] for group in optimizer.param_groups} == {cfg.trainer.lr}
+    wanted = cfg.optimizer._target_.rsplit(".", 1)[-1]
+    assert type(optimizer).__name__ == wanted
+    before = [weights.detach().clone() for weights in module.net.parameters()]
+    for weights in module.net.parameters():
+        weights.grad = torch.ones_like(weights)
+    optimizer.step()
+    assert all(bool((old != new).any()) for old, new in zip(before, module.net.parameters(), strict=True) if new.requires_grad)
+    module.optimizer().load_state_dict(optimizer.state_dict())
+
+
 CHECKS: dict[str, Callable[[DictConfig], None]] = {
     "callbacks": check_callbacks,
     "cube": lambda cfg: testing.check_cube(cfg.cube),
@@ -245,6 +262,7 @@ CHECKS: dict[str, Callable[[DictConfig], None]] = {
     "logger": check_logger,
     "model": check_model,
     "opponent": check_player("opponent"),
+    "optimizer": check_optimizer,
     "player": check_player("player"),
     "runtime": check_runtime,
     "search": check_search,

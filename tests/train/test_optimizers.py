@@ -31,7 +31,7 @@ def test_steps_are_those_of_torch() -> None:
     others = [p for p in theirs.parameters() if p.ndim == 1 or len(p) == 6]
     muon = torch.optim.Muon(matrices, lr=0.01, weight_decay=0.0, momentum=0.95, adjust_lr_fn="match_rms_adamw")
     train(ours, [MuonAdam(ours.parameters(), lr=0.01)], range(5))
-    train(theirs, [muon, torch.optim.Adam(others, lr=0.01)], range(5))
+    train(theirs, [muon, torch.optim.AdamW(others, lr=0.01, weight_decay=0.0)], range(5))
     for a, b in zip(ours.parameters(), theirs.parameters(), strict=True):
         torch.testing.assert_close(a, b, rtol=0, atol=0)
 

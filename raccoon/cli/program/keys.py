@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 __all__ = ["READ", "WITHIN", "check_keys", "check_players"]
 
 _ANY = frozenset({"seed", "resume", "paths", "executor"})
-_TRAIN = frozenset({"encoder", "model", "data", "trainer", "callbacks", "runtime", "logger", "search", "opponent", "final", "init"})
+_TRAIN = frozenset(
+    {"encoder", "model", "data", "trainer", "optimizer", "callbacks", "runtime", "logger", "search", "opponent", "final", "init"}
+)
 READ = {
     "train": _ANY | _TRAIN,
     "evaluate": _ANY | {"search", "cube", "player", "opponent", "evaluator", "logger"},

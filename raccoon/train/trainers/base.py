@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, cast
 
 import lightning.pytorch as pl
@@ -31,9 +32,9 @@ class ValueTrainer(pl.LightningModule):
     A trainer derives from it and says where the labels come from; its further options are ``**options: Unpack[ValueOptions]``.
 
     ``objective``: ``equity`` (MSE on equity / 3), ``outcomes`` (cross-entropy), ``both`` (cross-entropy + ``equity_weight`` x MSE) or
-    ``auto`` (by the head). Adam without weight decay; ``lr`` follows ``schedule`` per step after ``warmup_steps``.
-    ``sibling_weight``: times the squared error of differences between plays of one turn (``losses.sibling_mse``), which
-    needs batches that say which rows belong together (``data.siblings=true``).
+    ``auto`` (by the head). ``optimizer``: called with the weights and ``lr``, gives the optimiser (null: Adam without weight decay).
+    ``lr`` follows ``schedule`` per step after ``warmup_steps``. ``sibling_weight``: times the squared error of differences between
+    plays of one turn (``losses.sibling_mse``), which needs batches that say which rows these are (``data.siblings=true``).
     ``ema_decay``: averaged weights are validated and exported (null: the weights themselves). ``gradient_clip_val``: largest
     gradient norm (null: none). The run ends after ``max_epochs``, or earlier after ``max_minutes``. ``checkpoint_minutes``:
     how often to save within an epoch as well (null: never). A policy head is left as it is: no target reaches it here.
@@ -53,6 +54,7 @@ class ValueTrainer(pl.LightningModule):
         *,
         objective: str = "auto",
         lr: float = 1e-3,
+        optimizer: Callable[..., Any] | None = None,
         betas: Sequence[float] = (0.9, 0.999),
         schedule: str = "cosine",
         warmup_steps: int = 0,
@@ -72,6 +74,7 @@ class ValueTrainer(pl.LightningModule):
         if net.policy is not None:
             net.policy.requires_grad_(False)
         self.lr, self.betas, self.schedule, self.warmup_steps = lr, (betas[0], betas[1]), schedule, warmup_steps
+        self._optimizer = optimizer
         self.equity_weight, self.sibling_weight, self.gradient_clip_val = equity_weight, sibling_weight, gradient_clip_val
         self.max_epochs, self.max_minutes, self.checkpoint_minutes = max_epochs, max_minutes, checkpoint_minutes
         self.meta: dict[str, Any] = {}
@@ -94,9 +97,21 @@ class ValueTrainer(pl.LightningModule):
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
 
     def optimizer(self) -> torch.optim.Optimizer:
-        """Adam over the weights that are trained."""
-        parameters = [parameter for parameter in self.net.parameters() if parameter.requires_grad]
-        return torch.optim.Adam(parameters, lr=self.lr, betas=self.betas, fused=self.fused)
+        """The chosen optimiser over the weights that are trained; Adam when none is chosen."""
+        return self._made(torch.optim.Adam, [parameter for parameter in self.net.parameters() if parameter.requires_grad])
+
+    def _made(self, own: Callable[..., torch.optim.Optimizer], parameters: Sequence[Any]) -> torch.optim.Optimizer:
+        """The chosen optimiser, or the trainer's ``own``, of weights or groups of them; ``betas`` and ``fused`` if it takes such."""
+        make = self._optimizer or own
+        known = inspect.signature(make).parameters
+        more = {key: value for key, value in (("betas", self.betas), ("fused", self.fused)) if key in known}
+        try:
+            made = make(parameters, lr=self.lr, **more)
+        except (TypeError, ValueError) as error:
+            raise RaccoonError(f"trainer.optimizer: {error}") from error
+        if not isinstance(made, torch.optim.Optimizer):
+            raise RaccoonError(f"trainer.optimizer: {type(made).__name__} is no optimiser; optimizer=adam, adamw, sgd and muon are")
+        return made
 
     @property
     def fused(self) -> bool:

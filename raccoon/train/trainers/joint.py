@@ -78,13 +78,13 @@ class JointTrainer(ValueTrainer):
         self._policy_sums: Tensor = torch.zeros(len(_SUMS), dtype=torch.float64)
 
     def optimizer(self) -> torch.optim.Optimizer:
-        """AdamW over the weights that are trained; biases and batch normalisation do not decay."""
+        """The chosen optimiser, or AdamW, over the weights that are trained; biases and batch normalisation do not decay."""
         trained = [parameter for parameter in self.net.parameters() if parameter.requires_grad]
         groups = [
             {"params": [parameter for parameter in trained if parameter.ndim > 1], "weight_decay": self.weight_decay},
             {"params": [parameter for parameter in trained if parameter.ndim <= 1], "weight_decay": 0.0},
         ]
-        return torch.optim.AdamW(groups, lr=self.lr, betas=self.betas, fused=self.fused)
+        return self._made(torch.optim.AdamW, groups)
 
     def train(self, mode: bool = True) -> JointTrainer:
         """As of any module; what is frozen stays in evaluation mode."""

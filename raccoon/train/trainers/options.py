@@ -18,6 +18,7 @@ class ValueOptions(TypedDict, total=False):
 
     objective: str
     lr: float
+    optimizer: Callable[..., Any] | None
     betas: Sequence[float]
     schedule: str
     warmup_steps: int
