@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from raccoon.cli.match import analyse_matches
 from raccoon.cli.program.app import main as run_command
 from raccoon.cli.program.app import section
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-_KEYS = ("json", "top", "cubeful", "diagram", "resume", "dice", "move", "position", "file", "out")
+_KEYS = ("json", "top", "cubeful", "diagram", "resume", "dice", "move", "position", "file", "out", "match", "strict", "names")
 _SHOWN = 20
 _MOST = 1 << 28
 """Bytes of the largest file of questions."""
@@ -71,16 +72,28 @@ class _Lines:
             print(f"{self._config['file']}, line {entry.line}: {entry.reason}", file=sys.stderr)
 
 
-def _job(config: dict[str, Any], _: Any) -> None:
+def _player(config: dict[str, Any]) -> Any:
     from raccoon.config.instantiate import build
     from raccoon.contracts import Player, RaccoonError
-    from raccoon.progress import track
 
-    _check(config)
-    entries = _questions(config)
     player = build(section(config, "player"), "player", Player)
     if not all(hasattr(player, part) for part in ("engine", "search", "cube")):
         raise RaccoonError(f"player={getattr(player, 'name', player)}: search.py analyses players that have an engine and a search")
+    return player
+
+
+def _job(config: dict[str, Any], _: Any) -> None:
+    from raccoon.contracts import RaccoonError
+    from raccoon.progress import track
+
+    for key in _KEYS:
+        section(config, key)
+    if config["match"] is not None:
+        analyse_matches(config, _player)
+        return
+    _check(config)
+    entries = _questions(config)
+    player = _player(config)
     if config["out"] is not None:
         _write(config, entries, player)
     else:
@@ -100,8 +113,6 @@ def _check(config: dict[str, Any]) -> None:
     from raccoon.contracts import RaccoonError
     from raccoon.files import check_suffix
 
-    for key in _KEYS:
-        section(config, key)
     for key in ("json", "diagram", "resume"):
         if not isinstance(config[key], bool):
             raise RaccoonError(f"{key}={quoted(config[key])}: give true or false")
@@ -172,7 +183,9 @@ def _questions(config: dict[str, Any]) -> list[Question] | _Lines:
 
     position, file = config["position"], config["file"]
     if (position is None) is (file is None):
-        raise RaccoonError("position: give one (a Position ID, an XGID or a GNUBG ID), a list of them, or file=PATH with one a line")
+        raise RaccoonError(
+            "position: give one (a Position ID, an XGID or a GNUBG ID), a list of them, or file=PATH with one a line (match=PATH: a match)"
+        )
     if position is not None and position == []:
         raise RaccoonError("position=[]: holds no position")
     if file is None:

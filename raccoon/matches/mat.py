@@ -19,7 +19,8 @@ _LENGTH = re.compile(r"^\s*(\d+)[\s-]*points?\s+match\b", re.IGNORECASE)
 _MONEY = re.compile(r"^\s*(?:money|unlimited)\b(?:\s+(?:game|session|match))?\s*$", re.IGNORECASE)
 _HEADER = re.compile(r"^\s*;?\s*\[(\w[\w ]*?)\s+\"(.*)\"\]\s*$")
 _GAME = re.compile(r"^\s*Game\s+(\d+)\s*:?\s*$", re.IGNORECASE)
-_SCORE = re.compile(r"^\s*(\S.*?)\s*:\s*(\d+)\s+(\S.*?)\s*:\s*(\d+)\s*$")
+_SCORES = [re.compile(rf"^\s*(\S.*?){gap}:\s*(\d+)\s+(\S.*?){gap}:\s*(\d+)\s*$") for gap in (r"\s+", r"\s*")]
+"""``NAME : 3     NAME : 0``, in which a name may have a colon, else ``NAME: 3``."""
 _ROW = re.compile(r"^\s*\d+\s*\)")
 _ITEM = re.compile(
     r"(?<!\S)(?:(?P<dice>[1-6]\s?[1-6])\s*:"
@@ -60,7 +61,8 @@ def read_mat(text: str, source: str) -> Draft:
             continue
         if draft.games and not _GAME.match(line):
             game = draft.games[-1]
-            score = _SCORE.match(line) if game.score is None and not game.actions else None
+            fresh = game.score is None and not game.actions
+            score = next((found for pattern in _SCORES if (found := pattern.match(line))), None) if fresh else None
             if score is not None:
                 game.score = int(score[2]), int(score[4])
                 draft.names, named = (draft.names if named else (score[1], score[3])), True

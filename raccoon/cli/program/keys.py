@@ -17,11 +17,12 @@ _ANY = frozenset({"seed", "resume", "paths", "executor"})
 _TRAIN = frozenset(
     {"encoder", "model", "data", "trainer", "optimizer", "callbacks", "runtime", "logger", "search", "opponent", "final", "init"}
 )
+_SEARCH = ("player", "position", "file", "dice", "move", "json", "top", "diagram", "out", "cubeful", "match", "strict", "names")
 READ = {
     "train": _ANY | _TRAIN,
     "evaluate": _ANY | {"search", "cube", "player", "opponent", "evaluator", "logger"},
     "generate": _ANY | {"data", "folder"},
-    "search": _ANY | {"search", "cube", "player", "position", "file", "dice", "move", "json", "top", "diagram", "out", "cubeful"},
+    "search": _ANY | {"search", "cube", *_SEARCH},
     "rgp": _ANY | {"search", "cube", "player"},
 }
 """The keys at the top of the config of each command line."""
@@ -29,7 +30,7 @@ WITHIN = {
     "train": tuple(sorted((_ANY - {"paths"}) | _TRAIN | {"paths.run_dir"})),
     "evaluate": ("seed", "resume", "paths.run_dir", "executor", "player", "opponent", "evaluator", "logger"),
     "generate": ("resume", "paths", "executor", "folder", "data.source", "data.data_dir"),
-    "search": ("player", "position", "file", "dice", "move", "json", "top", "diagram", "out", "cubeful", "resume"),
+    "search": ("resume", *_SEARCH),
     "rgp": ("player",),
 }
 """What is read of them where it is not all: an override elsewhere counts if one of these refers to it."""
