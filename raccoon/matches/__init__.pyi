@@ -18,6 +18,7 @@ from raccoon.matches.record import ActionKind as ActionKind
 from raccoon.matches.record import Fault as Fault
 from raccoon.matches.record import Game as Game
 from raccoon.matches.record import Match as Match
+from raccoon.matches.recorder import MatchRecorder as MatchRecorder
 from raccoon.matches.state import GameState as GameState
 from raccoon.matches.summary import combined as combined
 from raccoon.matches.summary import summarise as summarise

@@ -34,7 +34,8 @@ class DraftGame:
 
 @dataclass
 class Draft:
-    """A file as a reader left it. ``crawford``: the match is played by that rule; ``faults``: lines that nobody could read."""
+    """A file as a reader left it. ``crawford``: the match is played by that rule; ``cube``: there is one; ``faults``: lines that nobody
+    could read."""
 
     source: str
     length: int = 0
@@ -42,6 +43,7 @@ class Draft:
     jacoby: bool = False
     beavers: bool = False
     crawford: bool = True
+    cube: bool = True
     games: list[DraftGame] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
 
@@ -70,12 +72,12 @@ def assemble(draft: Draft, strict: bool) -> Match:
     if strict and faults:
         more = f" ({len(faults) - 1} more such lines)" if len(faults) > 1 else ""
         raise RaccoonError(f"{faults[0]}{more}; strict=false leaves such lines out")
-    return Match(draft.length, tuple(games), draft.names, draft.jacoby, draft.beavers, draft.source, tuple(faults))
+    return Match(draft.length, tuple(games), draft.names, draft.jacoby, draft.beavers, draft.cube, draft.source, tuple(faults))
 
 
 def _play(draft: Draft, one: DraftGame, score: tuple[int, int], crawford: bool, following: tuple[int, int] | None) -> Game:
     """The game, played out as far as it can be."""
-    state = GameState(draft.length, score, crawford, draft.jacoby, draft.beavers)
+    state = GameState(draft.length, score, crawford, draft.jacoby, draft.beavers, draft.cube)
     done: list[Action] = []
     cut = False
     for index, action in enumerate(one.actions):

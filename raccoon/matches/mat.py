@@ -89,6 +89,8 @@ def _header(draft: Draft, key: str, value: str) -> None:
     on = value.strip().lower() in ("on", "true", "yes", "1")
     if key in ("crawford", "jacoby"):
         setattr(draft, key, on)
+    elif key == "cubelimit":
+        draft.cube = value.strip() != "1"
     elif key in ("beaver", "beavers"):
         draft.beavers = on
     elif key in ("player 1", "player 2") and value.strip():

@@ -23,6 +23,7 @@ def mat_text(match: Match, names: bool = False) -> str:
     shown = match.names if names else LABELS
     rules = [("Jacoby", match.jacoby), ("Beaver", match.beavers)] if not match.length else []
     lines = [f'; [{rule} "On"]' for rule, on in rules if on]
+    lines += [] if match.cube else ['; [CubeLimit "1"]']
     late = match.length > 1 and not any(game.crawford for game in match.games) and _reaches_crawford(match)
     lines += ['; [Crawford "Off"]'] if late else []
     lines += [f" {match.length} point match"]

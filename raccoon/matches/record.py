@@ -56,14 +56,18 @@ class Fault:
 
 @dataclass(frozen=True)
 class Match:
-    """``length`` points, 0 for a money session, in which ``jacoby`` and ``beavers`` may be played. ``names``: those of the file; nothing
-    prints or writes them unless it is asked to. ``source``: the file; ``faults``: what could not be read of it."""
+    """``length`` points, 0 for a money session, in which ``jacoby`` and ``beavers`` may be played; ``cube``: there is one.
+
+    ``names``: those of the file; nothing prints or writes them unless it is asked to. ``source``: the file; ``faults``: what could not
+    be read of it.
+    """
 
     length: int
     games: tuple[Game, ...]
     names: tuple[str, str] = field(default=LABELS, repr=False)
     jacoby: bool = False
     beavers: bool = False
+    cube: bool = True
     source: str = field(default="", compare=False)
     faults: tuple[Fault, ...] = field(default=(), compare=False)
 

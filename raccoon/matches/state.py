@@ -31,8 +31,15 @@ class GameState:
     """
 
     def __init__(
-        self, length: int = 0, score: tuple[int, int] = (0, 0), crawford: bool = False, jacoby: bool = False, beavers: bool = False
+        self,
+        length: int = 0,
+        score: tuple[int, int] = (0, 0),
+        crawford: bool = False,
+        jacoby: bool = False,
+        beavers: bool = False,
+        cube: bool = True,
     ) -> None:
+        self._limit = Position.cube_limit if cube else 0
         self.length, self.score, self.crawford, self.jacoby, self.beavers = length, score, crawford, jacoby, beavers
         self.board: Boards = START.copy()
         self.mover: int | None = None
@@ -46,7 +53,7 @@ class GameState:
     def of(cls, match: Match, index: int) -> GameState:
         """The start of game ``index`` of a match."""
         game = match.games[index]
-        return cls(match.length, game.score, game.crawford, match.jacoby, match.beavers)
+        return cls(match.length, game.score, game.crawford, match.jacoby, match.beavers, match.cube)
 
     @property
     def over(self) -> bool:
@@ -67,6 +74,7 @@ class GameState:
             crawford=self.crawford or self.length == 1,
             jacoby=self.jacoby and not self.length,
             beavers=self.beavers and not self.length,
+            cube_limit=self._limit,
             turn=1 if mover == 0 else -1,
         )
 

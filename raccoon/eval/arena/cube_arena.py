@@ -48,6 +48,7 @@ class CubeArena:
         openings: str = "random",
         turn_cap: int = 1000,
         match_length: int | None = None,
+        record: bool = False,
     ) -> None:
         self.executor = executor
         for key, value in (("jacoby", jacoby), ("beavers", beavers)):
@@ -62,7 +63,7 @@ class CubeArena:
             raise RaccoonError(f"evaluator.match_length={match_length}: there is no Jacoby rule and there are no beavers in match play")
         rules = {"jacoby": jacoby, "beavers": beavers, "cap": cap}
         counted = self.control != "off" and match_length is None
-        self.plan = MatchPlan(games, shard_games, 0, batch, counted, openings, turn_cap, rules, match_length)
+        self.plan = MatchPlan(games, shard_games, 0, batch, counted, openings, turn_cap, rules, match_length, record)
 
     def run(self, player: Mapping[str, Any], opponent: Mapping[str, Any] | None, run_dir: Path, seed: int) -> Report:
         """Play and report. See ``Evaluator.run``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,8 @@ from raccoon.cube.match_equity_table import check_length
 from raccoon.eval.arena.cube_luck import CONTROLS, CubeLuckObserver
 from raccoon.eval.luck import LuckObserver
 from raccoon.executor import Executor, Work, check_units, run_shards, shard_size
-from raccoon.files import write_csv
+from raccoon.files import write_csv, write_text
+from raccoon.matches.recorder import MatchRecorder
 from raccoon.play.dice import OPENING_MODES
 from raccoon.play.match import play_games
 from raccoon.play.observers import DoubleCounter, Progress
@@ -44,7 +46,7 @@ class MatchPlan:
 
     ``batch`` games are live at a time in a worker; ``luck`` adds up the dice luck; ``openings`` as in ``play.dice``. ``cube``:
     arguments of ``CubeRules`` where a cube is in play, None for cubeless games; ``match_length``: play matches, whose luck is
-    not counted.
+    not counted. ``record``: keep the moves and write them as match text (``matches/*.mat`` beside the shards' folder).
     """
 
     games: int
@@ -56,10 +58,13 @@ class MatchPlan:
     turn_cap: int = 1000
     cube: Mapping[str, Any] | None = None
     match_length: int | None = None
+    record: bool = False
 
     def __post_init__(self) -> None:
         for name in ("games", "shard_games", "batch", "turn_cap"):
             whole(f"evaluator.{name}", getattr(self, name), 1)
+        if not isinstance(self.record, bool):
+            raise RaccoonError(f"evaluator.record={quoted(self.record)}: give true or false")
         check_units("evaluator.games", self.games, self.size)
         if self.openings not in OPENING_MODES:
             raise RaccoonError(f"evaluator.openings={quoted(self.openings)}: choose one of {', '.join(OPENING_MODES)}")
@@ -131,10 +136,13 @@ def play_match(
     """Play the games of ``plan``; shards already in ``folder`` are read. Raises RaccoonError when there is no opponent."""
     if opponent is None:
         raise RaccoonError("opponent: this measurement needs one, for example opponent=gnubg0")
-    job = {"player": player, "opponent": opponent, "seed": seed, "plan": vars(plan), "size": plan.size}
+    options = {key: value for key, value in vars(plan).items() if key != "record" or value}  # else as before there was a record
+    job = {"player": player, "opponent": opponent, "seed": seed, "plan": options, "size": plan.size}
     fresh, began = not any(folder.glob("shard-*.npz")), time.perf_counter()
     work = Work(label, "games" if plan.match_length is None else "matches", plan.sizes)
     shards = run_shards(executor, match_shard, job, len(plan.sizes), folder, work)
+    for name, text in (item for shard in shards if plan.record for item in json.loads(bytes(shard["texts"])).items()):
+        write_text(folder.parent / "matches" / name, text)
     columns = ("games", "points", "rolls", "capped", "luck", "cube", "doubles")
     joined = {key: np.concatenate([shard[key] for shard in shards]) for key in columns}
     return Played(
@@ -166,11 +174,13 @@ def match_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     before = [(_count(player, "evaluations"), _count(player, "restarts_used")) for player in players]
     began = time.perf_counter()
     luck, doubles = _luck_observer(plan, games), DoubleCounter(games)
+    record = MatchRecorder(plan.rules, plan.match_length, (players[0].name, players[1].name)) if plan.record else None
+    watching = [doubles, Progress(), *(each for each in (luck, record) if each is not None)]
     result = play_games(
         players,
         games,
         job["seed"],
-        observers=[doubles, Progress()] if luck is None else [doubles, Progress(), luck],
+        observers=watching,
         batch=plan.batch,
         openings=plan.openings,
         turn_cap=plan.turn_cap,
@@ -193,6 +203,7 @@ def match_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
         "seconds": time.perf_counter() - began,
         "evaluations": used[:, 0],
         "restarts": used[:, 1],
+        "texts": np.frombuffer(json.dumps({} if record is None else record.texts()).encode(), np.uint8),
     }
 
 

@@ -25,7 +25,7 @@ class VRArena:
     or ``stratified`` (each of the 30 opening outcomes equally often). Games stopped by ``turn_cap`` rolls are counted
     apart. ``blocks: {count, games}`` plays something else, whatever ``games`` and ``shard_games`` say: ``count`` matches
     of its ``games`` games without and as many with variance reduction, on different dice, and compares the spread of
-    the match results.
+    the match results. ``record``: write the games as match text, ``matches/*.mat`` in the run folder, a session a shard.
     """
 
     name = "vr_arena"
@@ -40,13 +40,16 @@ class VRArena:
         openings: str = "random",
         turn_cap: int = 1000,
         blocks: Mapping[str, int] | None = None,
+        record: bool = False,
     ) -> None:
         self.executor = executor
-        self.plan = MatchPlan(games, shard_games, 0, batch, luck_switch(luck), openings, turn_cap)
+        self.plan = MatchPlan(games, shard_games, 0, batch, luck_switch(luck), openings, turn_cap, record=record)
         self.blocks: tuple[int, int] | None = None
         if blocks is not None:
             if set(blocks) != {"count", "games"}:
                 raise RaccoonError(f"evaluator.blocks={dict(blocks)}: give exactly count and games")
+            if record:
+                raise RaccoonError("evaluator.record=true: evaluator.blocks keeps no games; leave one of them out")
             if not self.plan.luck:
                 raise RaccoonError("evaluator.luck=off: evaluator.blocks plays both arms, without luck and with it; leave luck at gnubg0")
             self.blocks = whole("evaluator.blocks.count", blocks["count"], 2), whole("evaluator.blocks.games", blocks["games"], 1)
