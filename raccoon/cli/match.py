@@ -56,7 +56,7 @@ def analyse_matches(config: dict[str, Any], make_player: Callable[[dict[str, Any
         labels = list(players) if config["names"] else [f"player {number}" for number in range(1, len(players) + 1)]
         print("\n" + "\n".join(player_table([combined(rows) for rows in players.values()], labels, False)))
     if faults := sum(len(match.faults) for match in matches):
-        raise RaccoonError(f"match={path}: {faults:,} lines left out")
+        raise RaccoonError(f"match={path}: {faults:,} line{'s' * (faults != 1)} left out")
 
 
 class _Judged:

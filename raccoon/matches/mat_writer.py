@@ -29,7 +29,7 @@ def mat_text(match: Match, names: bool = False) -> str:
     lines += [f" {match.length} point match"]
     for number, game in enumerate(match.games, start=1):
         left, right = (f"{name} : {score}" for name, score in zip(shown, game.score, strict=True))
-        lines += ["", f" Game {number}", f" {left:<{_LEFT + 2}} {right}", *_rows(game), *_result(match, game)]
+        lines += ["", f" Game {number}", f" {left:<{_LEFT + 2}} {right}", *_rows(match, game)]
     return "\n".join(lines) + "\n"
 
 
@@ -42,8 +42,8 @@ def _reaches_crawford(match: Match) -> bool:
     return any(max(game.score) == match.length - 1 for game in match.games)
 
 
-def _rows(game: Game) -> Iterator[str]:
-    """Rows of two cells; an action that would stand in the cell before the last one begins a new row."""
+def _rows(match: Match, game: Game) -> Iterator[str]:
+    """Rows of two cells; an action that would stand in the cell before the last one begins a new row. The result comes last."""
     cells: list[list[str]] = []
     cube, column = 1, 2
     for action in game.actions:
@@ -56,8 +56,13 @@ def _rows(game: Game) -> Iterator[str]:
             cells.append(["", ""])
         column = action.player
         cells[-1][column] = text
+    result = _result(match, game)
+    if result and game.actions and game.actions[-1].kind == "drop" and game.actions[-1].player == 0:
+        cells[-1][1], result = f" {result}", ""  # GNU Backgammon takes it on a line of its own for another double
     for number, (left, right) in enumerate(cells, start=1):
         yield f"{number:>3}) {left:<{_LEFT - 1}} {right}".rstrip() if right else f"{number:>3}) {left}".rstrip()
+    if result:
+        yield " " * (_RIGHT if game.winner else 6) + result
 
 
 def _cell(action: Action, cube: int) -> str | None:
@@ -70,9 +75,8 @@ def _cell(action: Action, cube: int) -> str | None:
     return f" Beavers => {cube}" if action.kind == "beaver" else _WORDS.get(action.kind)
 
 
-def _result(match: Match, game: Game) -> Iterator[str]:
+def _result(match: Match, game: Game) -> str:
     if game.winner is None:
-        return
+        return ""
     won = game.score[game.winner] + game.points >= match.length > 0
-    text = f"Wins {game.points} point{'s' * (game.points != 1)}{' and the match' * won}"
-    yield " " * (_RIGHT if game.winner else 6) + text
+    return f"Wins {game.points} point{'s' * (game.points != 1)}{' and the match' * won}"
