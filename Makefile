@@ -29,7 +29,7 @@ $(VENV)/.train: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
 	@echo 'installing into $(VENV): minutes on a first run'
-	$(PIP_INSTALL) -e '.[gnubg,bgsage,wandb,tensorboard,onnx,dev]'
+	$(PIP_INSTALL) -e '.[gnubg,bgsage,wandb,tensorboard,onnx,serve,dev]'
 	@touch $@ $(VENV)/.train
 
 train: $(VENV)/.train ## set up, label positions, train a small net and measure it (ARGS="model=... trainer=..." for more)

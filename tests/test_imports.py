@@ -28,7 +28,7 @@ LAYERS = [
     ["search"],
     ["play"],
     ["matches"],
-    ["protocol"],
+    ["protocol", "serve"],
     ["data"],
     ["eval"],
     ["train"],

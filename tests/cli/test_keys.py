@@ -25,6 +25,7 @@ from raccoon.runs.folder import Run
         ("generate", ["folder=x", "data.data_dir=y"], "folder=x: says where the set goes, and so does data.data_dir"),
         ("generate", ["folder=x", "paths.data_dir=y"], "folder=x: says where the set goes, and so does paths.data_dir"),
         ("rgp", ["seed=5"], "seed: rgp does not read that key"),
+        ("serve", ["seed=5"], "seed: serve does not read that key"),
         ("evaluate", ["player=static", "player.checkpoint=default", "opponent=random", "search=expectimax"], "search: evaluate does not"),
         ("evaluate", ["player=sage1_cube", "opponent=sage1_cube", "cube=dead"], "cube: evaluate does not read that key"),
         ("evaluate", ["evaluator=frontier", "opponent=sage1"], "opponent: evaluator=frontier does not read it"),
@@ -51,7 +52,7 @@ def test_a_key_that_would_be_ignored_is_refused(program: Callable[..., Any], kin
     def never(config: dict[str, Any], run: Run | None) -> None:
         raise AssertionError("work has begun")
 
-    done = program(partial(app.main, kind, never, run_folder=kind not in ("search", "rgp")), *overrides)
+    done = program(partial(app.main, kind, never, run_folder=kind not in ("search", "rgp", "serve")), *overrides)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"error: {message}"), done.stderr
 

@@ -14,6 +14,7 @@ _ABOUT = {
     "evaluate": "Measure a player.",
     "generate": "Label positions.",
     "search": "Say what a player thinks of a position: plays ranked, chances, depth.",
+    "serve": "Show a page in the browser of this machine: analyse, play, look at matches (docs/serve.md).",
     "rgp": "Let other programs play a player, by text messages (docs/rgp.md).",
 }
 _EXAMPLES = {
@@ -35,6 +36,10 @@ _EXAMPLES = {
         "file=positions.txt search=pruned search.ply=2 json=true top=3",
         "file=positions.txt search=roller_plus out=analysed.jsonl",
     ),
+    "serve": (
+        "search=pruned search.ply=2",
+        "player=gnubg2 port=9000",
+    ),
     "rgp": (
         "player=default search=pruned search.ply=2",
         "player=gnubg2",
@@ -47,10 +52,10 @@ _EXAMPLES = {
         "debug=fast",
     ),
 }
-_PROGRAM = {kind: f"python -m raccoon.cli.{kind}" for kind in ("generate", "rgp")}
+_PROGRAM = {kind: f"python -m raccoon.cli.{kind}" for kind in ("generate", "rgp", "serve")}
 _HIDDEN = ("debug/",)
 _GLUE = "\u00a0"  # no line ends between an option and its provider
-_NO_RUNS = {"search", "rgp"}  # programs without a run folder, and so without the groups of those that have one
+_NO_RUNS = {"search", "rgp", "serve"}  # programs without a run folder, and so without the groups of those that have one
 _OF_RUNS = {"debug", "executor", "experiment", "sweep"}
 
 

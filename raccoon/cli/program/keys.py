@@ -24,6 +24,7 @@ READ = {
     "generate": _ANY | {"data", "folder"},
     "search": _ANY | {"search", "cube", *_SEARCH},
     "rgp": _ANY | {"search", "cube", "player"},
+    "serve": _ANY | {"search", "cube", "player", "port", "depths"},
 }
 """The keys at the top of the config of each command line."""
 WITHIN = {
@@ -32,6 +33,7 @@ WITHIN = {
     "generate": ("resume", "paths", "executor", "folder", "data.source", "data.data_dir"),
     "search": ("resume", *_SEARCH),
     "rgp": ("player",),
+    "serve": ("player", "port", "depths"),
 }
 """What is read of them where it is not all: an override elsewhere counts if one of these refers to it."""
 _INSTEAD = {"seed": "data.source.seed decides which games there are"}

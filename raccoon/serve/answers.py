@@ -1,0 +1,165 @@
+"""What the page asks, answered with plain values: boards, analyses, the actions of a game."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from raccoon.checks import quoted
+from raccoon.contracts import RaccoonError, Search
+from raccoon.env.codec import position_id
+from raccoon.env.xgid import Position, to_xgid
+from raccoon.matches.svg import board_svg
+from raccoon.play.game import OPENING, ROLL, Game
+from raccoon.search.analysis import analyse
+from raccoon.search.questions import Question, read_question
+from raccoon.serve import fields
+
+__all__ = ["Answers"]
+
+Body = Mapping[str, Any]
+_MOST_WON = 3 << 20
+_NAMES = ("You", "Raccoon")
+
+
+class Answers:
+    """``player`` (with ``engine``, ``search`` and ``cube``) answers; ``depths``: searches by the name under which the page offers them;
+    ``generator`` rolls the dice. Every method raises RaccoonError for a message that it cannot answer."""
+
+    def __init__(self, player: Any, depths: Mapping[str, Search], generator: np.random.Generator) -> None:
+        self.player, self.generator = player, generator
+        self._judges = {name: _with_search(player, search) for name, search in depths.items()}
+
+    def about(self, _: Body) -> dict[str, Any]:
+        """Who answers, at which depths."""
+        return {"player": self.player.name, "depths": [{"key": name, "name": one.search.name} for name, one in self._judges.items()]}
+
+    def board(self, body: Body) -> dict[str, Any]:
+        """The position of ``id`` (with ``dice``) drawn, with the play ``move`` as arrows."""
+        question = _question(body)
+        return _board(question.position, question.move)
+
+    def analysis(self, body: Body) -> dict[str, Any]:
+        """The record of the position of ``id`` at ``depth`` (see ``raccoon.search.analysis.analyse``), and its board."""
+        question, judge = _question(body), self._judge(body)
+        record = next(iter(analyse([question], judge.engine, judge.search, judge.cube, None)))
+        return _board(question.position, question.move) | {"analysis": record}
+
+    def game(self, body: Body) -> dict[str, Any]:
+        """The game of ``game`` after ``action``: as in ``Game.legal``, or ``new money``, ``new match LENGTH``, ``resign SIZE``."""
+        action = fields.text(body, "action")
+        name, _, rest = action.partition(" ")
+        return _shown(_new(rest) if name == "new" else self._after(_game(body), action))
+
+    def go(self, body: Body) -> dict[str, Any]:
+        """The game of ``game`` after the player's action, which is ``did``."""
+        game = _game(body)
+        action = game.decide(self.player)
+        return _shown(self._after(game, action)) | {"did": action}
+
+    def _after(self, game: Game, action: str) -> Game:
+        name, _, rest = action.partition(" ")
+        act = _ACTIONS.get(name)
+        if act is None:
+            raise RaccoonError(f"action {quoted(name)}: there are new, {', '.join(_ACTIONS)}")
+        return act(game, rest, self.generator)
+
+    def _judge(self, body: Body) -> Any:
+        name = fields.text(body, "depth", next(iter(self._judges)))
+        if name not in self._judges:
+            raise RaccoonError(f"depth {quoted(name)}: choose {', '.join(self._judges)}")
+        return self._judges[name]
+
+
+def _with_search(player: Any, search: Search) -> Any:
+    judge = copy.copy(player)
+    judge.search = search
+    return judge
+
+
+def _question(body: Body) -> Question:
+    return read_question(fields.text(body, "id"), fields.text(body, "dice", "") or None, fields.text(body, "move", "") or None)
+
+
+def _board(position: Position, move: str | None = None, bottom: int | None = None, names: tuple[str, str] | None = None) -> dict[str, Any]:
+    named = {} if names is None else {"names": names}
+    return {
+        "xgid": to_xgid(position),
+        "position": position_id(position.board),
+        "dice": None if position.dice is None else [int(die) for die in position.dice],
+        "svg": board_svg(position, bottom, move, **named),
+    }
+
+
+def _new(rest: str) -> Game:
+    kind, _, length = rest.partition(" ")
+    if kind == "money" and not length:
+        return Game.money()
+    if kind == "match" and length.isascii() and length.isdecimal() and len(length) < 4 and int(length):
+        return Game.match(int(length))
+    raise RaccoonError(f"new {quoted(rest)}: write new money, or new match LENGTH")
+
+
+def _game(body: Body) -> Game:
+    """The game that ``_shown`` wrote."""
+    state = body.get("game")
+    if not isinstance(state, Mapping):
+        raise RaccoonError("game: is missing; begin a new one")
+    position = read_question(fields.text(state, "xgid")).position
+    won = fields.integer(state, "won", -_MOST_WON, _MOST_WON)
+    return Game(position, fields.flag(state, "crawford_played"), fields.flag(state, "opening"), won=won)
+
+
+def _shown(game: Game) -> dict[str, Any]:
+    state = {"xgid": to_xgid(game.position), "crawford_played": game.crawford_played, "opening": game.opening, "won": game.won}
+    about = {"stage": game.stage, "decides": game.decides, "score": game.score, "length": game.position.match_length}
+    return {
+        "game": state,
+        **about,
+        "legal": game.legal(),
+        "match_over": game.match_over,
+        "cube": game.position.cube_value,
+        "board": _board(game.position, bottom=0, names=_NAMES),
+    }
+
+
+def _roll(game: Game, rest: str, generator: np.random.Generator) -> Game:
+    if game.stage not in (OPENING, ROLL):
+        return game.roll(1, 2)  # says what the game waits for
+    _nothing("roll", rest)
+    first, second = generator.choice(6, 2, replace=game.stage == ROLL) + 1
+    return game.roll(int(first), int(second))
+
+
+def _resign(game: Game, rest: str, _: np.random.Generator) -> Game:
+    if rest not in ("1", "2", "3"):
+        raise RaccoonError(f"resign {quoted(rest)}: write 1, 2 (a gammon) or 3 (a backgammon)")
+    return game.resign(int(rest))
+
+
+def _plain(name: str, act: Callable[[Game], Game]) -> Callable[[Game, str, np.random.Generator], Game]:
+    def done(game: Game, rest: str, _: np.random.Generator) -> Game:
+        _nothing(name, rest)
+        return act(game)
+
+    return done
+
+
+def _nothing(name: str, rest: str) -> None:
+    if rest:
+        raise RaccoonError(f"{name} {quoted(rest)}: write {name} alone")
+
+
+_ACTIONS: dict[str, Callable[[Game, str, np.random.Generator], Game]] = {
+    "roll": _roll,
+    "play": lambda game, rest, _: game.play(rest),
+    "double": _plain("double", Game.double),
+    "take": _plain("take", Game.take),
+    "pass": _plain("pass", Game.drop),
+    "beaver": _plain("beaver", Game.beaver),
+    "resign": _resign,
+    "next": _plain("next", Game.next),
+}
