@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from raccoon.cli.app import main as run_command
-from raccoon.cli.app import section
+from raccoon.cli.program.app import main as run_command
+from raccoon.cli.program.app import section
 
 __all__ = ["main"]
 
@@ -15,8 +15,8 @@ _HIGHEST_PORT = 65535
 def _job(config: dict[str, Any], _: Any) -> None:
     import numpy as np
 
-    from raccoon.build import build
     from raccoon.checks import whole
+    from raccoon.config.instantiate import build
     from raccoon.contracts import Player, RaccoonError, Search
 
     port = whole("port", section(config, "port"), 0)

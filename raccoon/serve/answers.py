@@ -11,11 +11,11 @@ import numpy as np
 from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError, Search
 from raccoon.env.codec import position_id
-from raccoon.env.xgid import Position, to_xgid
+from raccoon.env.formats.xgid import Position, to_xgid
 from raccoon.matches.svg import board_svg
 from raccoon.play.game import OPENING, ROLL, Game
-from raccoon.search.analysis import analyse
-from raccoon.search.questions import Question, read_question
+from raccoon.search.analysis.answers import analyse
+from raccoon.search.analysis.questions import Question, read_question
 from raccoon.serve import fields
 
 __all__ = ["Answers"]
