@@ -78,9 +78,16 @@ def _run(job: Job, settings: dict[str, str], place: Path) -> Tree:
         running = subprocess.Popen(command, cwd=place, env=environment, stdout=output, stderr=output)
         killed = "kill" in settings and _kill_a_worker(running)
         status = running.wait()
-    if status or ("kill" in settings and not killed):
+    if status:
         return {"": {"": f"exit status {status}; worker killed: {killed}; see {place.with_suffix('.output')}"}}
-    return {name: values for name, values in tree(place).items() if not name.endswith(_SETTINGS)}
+    if "kill" in settings and not killed:
+        print(f"{place}: had no worker to kill", file=sys.stderr)
+    return {name: _results(values) for name, values in tree(place).items() if not name.endswith(_SETTINGS)}
+
+
+def _results(values: dict[str, str]) -> dict[str, str]:
+    """What a file holds without the settings that checkpoints carry, and the digests over these."""
+    return {key: value for key, value in values.items() if not key.endswith((".digest", ".executor.workers"))}
 
 
 def _kill_a_worker(program: subprocess.Popen[bytes]) -> bool:
