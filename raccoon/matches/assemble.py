@@ -119,7 +119,7 @@ def _settled(
     """Winner and points: by the plays, else by what the file says, which ends the game with a resignation."""
     result = one.result or _from_scores(score, following, one.line)
     if state.winner is not None:
-        if result is not None and not _agrees(result, state, draft.length):
+        if result is not None and not _agrees(result, state, draft.length, score):
             told = f"the file has {_won(result.winner, result.points)}; the plays have {_won(state.winner, state.points)}"
             draft.fault(result.line, told)
         return state.winner, state.points
@@ -145,11 +145,11 @@ def _from_scores(score: tuple[int, int], following: tuple[int, int] | None, line
     return Result(0 if gained[0] else 1, max(gained), line)
 
 
-def _agrees(result: Result, state: GameState, length: int) -> bool:
+def _agrees(result: Result, state: GameState, length: int, score: tuple[int, int]) -> bool:
     assert state.winner is not None
     if result.winner not in (None, state.winner):
         return False
-    enough = length - state.score[state.winner] if length else state.points
+    enough = length - score[state.winner] if length else state.points
     jacoby = not length and state.owner is None and result.points == 1  # the file does not say whether it was played
     return result.points == state.points or result.points == min(state.points, enough) or jacoby
 

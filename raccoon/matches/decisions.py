@@ -79,11 +79,11 @@ def each_decision(match: Match) -> Iterator[Decision]:
 def _of(state: GameState, action: Action, following: Action | None, game: int) -> Iterator[Decision]:
     if action.kind not in ("move", "double") or (action.kind == "move" and action.dice is None):
         return
-    if action.kind == "double" or (state.may_double and not state.turned):
+    if action.kind == "double" or (state.may_double):
         answer = None if action.kind == "move" or following is None else _ANSWERS.get(following.kind)
         done = "no double" if action.kind == "move" else "double"
-        yield Decision(game, state.rolls + 1, action.player, state.position(), done, answer, line=action.line)
+        yield Decision(game, state.rolls + 1, action.player, state.position, done, answer, line=action.line)
     if action.kind == "move":
-        opening = state.rolls == 0
-        state.mover = action.player
-        yield Decision(game, state.rolls + 1, action.player, state.position(action.dice), action.move, None, opening, action.line)
+        assert action.dice is not None
+        position = state.rolled(action.player, action.dice).position
+        yield Decision(game, state.rolls + 1, action.player, position, action.move, None, state.rolls == 0, action.line)

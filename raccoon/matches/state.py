@@ -1,4 +1,4 @@
-"""One game as it is played: takes actions, refuses what the rules do not allow, and says where the game stands."""
+"""A game of a file as its actions come: the rules are those of ``raccoon.play.game``; a file may also leave a play or an end open."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, RaccoonError
-from raccoon.env.board import START, terminal_points
+from raccoon.contracts import CENTRED, OWNED, Boards, RaccoonError
+from raccoon.env.board import START
 from raccoon.env.formats.xgid import Position
-from raccoon.env.movegen import afterstates
 from raccoon.env.notation import format_turn, parse_turn
 from raccoon.matches.record import Action, Match
-from raccoon.search.analysis.questions import Question
+from raccoon.play.game import ANSWER, OPENING, ROLL
+from raccoon.play.game import Game as Play
 
 __all__ = ["GameState", "is_crawford"]
 
@@ -25,10 +25,8 @@ def is_crawford(length: int, score: tuple[int, int], played: bool) -> bool:
 
 
 class GameState:
-    """``board int8[2, 25]`` with player ``mover`` on roll in slot 1 (None before the opening roll says who begins); the cube at ``cube``,
-    of player ``owner`` (None: centred). ``offered``: a double waits for an answer. ``winner``, ``points``: once it is over.
-    ``unknown``: a play is missing, so that only the end of the game can follow.
-    """
+    """``play`` is the game; ``rolls`` so far; ``turned``: the cube was, since the last roll. ``unknown``: a play is missing, so that only
+    the end of the game can follow. ``winner`` and ``points``: None and 0 until it is over."""
 
     def __init__(
         self,
@@ -39,13 +37,12 @@ class GameState:
         beavers: bool = False,
         cube: bool = True,
     ) -> None:
-        self._limit = Position.cube_limit if cube else 0
-        self.length, self.score, self.crawford, self.jacoby, self.beavers = length, score, crawford, jacoby, beavers
-        self.board: Boards = START.copy()
-        self.mover: int | None = None
-        self.cube, self.rolls = 1, 0
-        self.owner: int | None = None
-        self.offered = self.turned = self.unknown = self._beavered = False
+        money = not length
+        limit = Position.cube_limit if cube else 0
+        rules = {"jacoby": jacoby and money, "beavers": beavers and money, "cube_limit": limit}
+        self.play = Play(Position(START, score=score, match_length=length, crawford=crawford, **rules), opening=True)
+        self.rolls = 0
+        self.turned = self.unknown = self._beavered = False
         self.winner: int | None = None
         self.points = 0
 
@@ -60,30 +57,51 @@ class GameState:
         """Has somebody won?"""
         return self.winner is not None
 
-    def position(self, dice: tuple[int, int] | None = None) -> Position:
-        """The position from the side on roll (before the opening roll: player 0), with its cube and score."""
-        mover = self.mover or 0
-        owner = CENTRED if self.owner is None else OWNED if self.owner == mover else OPPONENT
-        return Position(
-            board=self.board,
-            dice=dice,
-            cube_value=self.cube,
-            cube_owner=owner,
-            score=(self.score[mover], self.score[1 - mover]),
-            match_length=self.length,
-            crawford=self.crawford or self.length == 1,
-            jacoby=self.jacoby and not self.length,
-            beavers=self.beavers and not self.length,
-            cube_limit=self._limit,
-            turn=1 if mover == 0 else -1,
-        )
+    @property
+    def position(self) -> Position:
+        """The position before the roll, from the side on roll (before the opening roll: player 0)."""
+        return self.play.position
+
+    @property
+    def board(self) -> Boards:
+        """``int8[2, 25]``: the board of ``position``."""
+        return self.play.position.board
+
+    @property
+    def mover(self) -> int | None:
+        """The player on roll, 0 or 1; None before the opening roll says who begins."""
+        return None if self.play.stage == OPENING else self.play.on_roll - 1
+
+    @property
+    def offered(self) -> bool:
+        """Does a double wait for an answer?"""
+        return not self.over and self.play.stage == ANSWER
+
+    @property
+    def cube(self) -> int:
+        """Its value."""
+        return self.play.position.cube_value
+
+    @property
+    def owner(self) -> int | None:
+        """The player who owns the cube; None: centred."""
+        place = self.play.position.cube_owner
+        return None if place == CENTRED else self.play.on_roll - 1 if place == OWNED else 2 - self.play.on_roll
 
     @property
     def may_double(self) -> bool:
         """May the side on roll double now?"""
-        if self.mover is None or not self.rolls or self.turned or self.over or self.unknown:
+        if self.over or self.unknown or self.turned or self.play.stage != ROLL:
             return False
-        return bool(Question(self.position(), True).cubes.may_double()[0])
+        return bool(self.play.cubes.may_double()[0])
+
+    def rolled(self, player: int, dice: tuple[int, int]) -> Play:
+        """The game after ``player`` rolled. Raises RaccoonError where it is not its turn to roll."""
+        if self.play.stage == OPENING:
+            high, low = sorted(dice, reverse=True)
+            rolled = self.play.roll(high, low) if player == 0 else self.play.roll(low, high)
+            return replace(rolled, position=replace(rolled.position, dice=dice))
+        return self.play.roll(*dice)
 
     def apply(self, action: Action) -> Action:
         """Do it; the action as it is kept, its move written in full. Raises RaccoonError with the reason where it is not possible."""
@@ -96,43 +114,18 @@ class GameState:
         if self._beavered and action.kind == "take" and action.player == self.mover:  # the doubler plays on
             self._beavered = False
             return action
-        self._check_turn(action)
-        done: Action = getattr(self, f"_{action.kind}")(action)
-        return done
-
-    def _check_turn(self, action: Action) -> None:
-        answers = action.kind in ("take", "drop", "beaver")
-        if answers != self.offered:
-            raise RaccoonError("there is no double to answer" if answers else "a double waits for an answer")
-        if self.mover is None:
-            return
-        wanted = 1 - self.mover if answers else self.mover
-        if action.player != wanted:
+        wanted = self.play.decides - 1
+        if wanted >= 0 and action.player != wanted and (action.kind in ("take", "drop", "beaver")) == self.offered:
             raise RaccoonError(f"it is the turn of {_SIDE[wanted]}")
+        return self._move(action) if action.kind == "move" else self._cube(action)
 
-    def _double(self, action: Action) -> Action:
-        if not self.may_double:
-            raise RaccoonError("there can be no double from this cube and score")
-        self.offered = True
-        return action
-
-    def _take(self, action: Action) -> Action:
-        self._turn(action, 2)
-        return action
-
-    def _beaver(self, action: Action) -> Action:
-        if not Question(self.position(), True).cubes.may_beaver()[0]:
-            raise RaccoonError("there are no beavers under these rules")
-        self._turn(action, 4)
-        self._beavered = True
-        return action
-
-    def _turn(self, action: Action, factor: int) -> None:
-        self.cube, self.owner = self.cube * factor, action.player
-        self.offered, self.turned = False, True
-
-    def _drop(self, action: Action) -> Action:
-        self.winner, self.points = 1 - action.player, self.cube
+    def _cube(self, action: Action) -> Action:
+        if action.kind == "double" and self.turned:
+            raise RaccoonError("the cube was turned already; a roll comes next")
+        self.play = {"double": self.play.double, "take": self.play.take, "drop": self.play.drop, "beaver": self.play.beaver}[action.kind]()
+        self.turned = action.kind in ("take", "beaver")
+        self._beavered = action.kind == "beaver"
+        self._settle()
         return action
 
     def _resign(self, action: Action) -> Action:
@@ -146,24 +139,26 @@ class GameState:
         if action.dice is None:
             self.unknown = True
             return action
-        if not self.rolls and action.dice[0] == action.dice[1]:
-            raise RaccoonError(f"an opening roll of {action.dice[0]}-{action.dice[1]}; doubles are rolled again")
-        child = self._child(action)
+        rolled = self.rolled(action.player, action.dice)
+        child = self._child(rolled, action.move)
+        self.rolls += 1
+        self.turned = self._beavered = False
         if child is None:
-            self.unknown, self.mover, self.rolls = True, action.player, self.rolls + 1
+            self.unknown = True
             return action
-        text = format_turn(self.board, child, action.dice)
-        self.board, self.mover, self.rolls, self.turned, self._beavered = child, 1 - action.player, self.rolls + 1, False, False
-        won = -int(terminal_points(child[None])[0])
-        if won:
-            single = self.jacoby and not self.length and self.owner is None
-            self.winner, self.points = action.player, self.cube * (1 if single else won)
+        text = format_turn(rolled.position.board, child, action.dice)
+        self.play = rolled.play(text)
+        self._settle()
         return replace(action, move=text)
 
-    def _child(self, action: Action) -> Boards | None:
+    def _child(self, rolled: Play, move: str | None) -> Boards | None:
         """The board after the play; None where nobody knows which of several it was."""
-        assert action.dice is not None
-        if action.move is not None:
-            return parse_turn(self.board, action.dice, action.move)
-        children = afterstates(self.board[None], np.array([action.dice]))[0]
+        if move is not None:
+            return parse_turn(rolled.position.board, np.array(rolled.position.dice), move)
+        children = rolled.turns.children
         return children[0] if len(children) == 1 else None
+
+    def _settle(self) -> None:
+        """Who won, where the rules say that the game is over."""
+        if self.play.won:
+            self.winner, self.points = int(self.play.won < 0), abs(self.play.won)
