@@ -21,9 +21,9 @@ from raccoon.eval.benchmark.decisions import CubeDecisions
 from raccoon.eval.benchmark.loader import EMBEDDED
 from raccoon.eval.cube_fit import tables as cube_fit_tables
 from raccoon.eval.cube_fit import variants as cube_variants
-from raccoon.eval.cube_fit.index import GRID, Model
-from raccoon.eval.cube_fit.references import LOCATIONS, TRUNCATED, Evidence, Lines, as_after_a_play, classes
-from raccoon.eval.cube_fit.volatility import Plan, selected, volatility
+from raccoon.eval.cube_fit.index import GRID, JanowskiOnReferences
+from raccoon.eval.cube_fit.references import LOCATIONS, TRUNCATED, Evidence, ReferenceEquities, as_after_a_play, classes
+from raccoon.eval.cube_fit.volatility import ReferenceSelection, selected, volatility
 from raccoon.executor import Executor
 from raccoon.report import plots, report_files
 
@@ -85,17 +85,17 @@ class CubeFit:
         """See ``Evaluator.run``; neither player takes part."""
         start = time.perf_counter()
         report_files.check_free(run_dir)
-        plan = Plan(
+        plan = ReferenceSelection(
             self.reference, self.benchmark, self.references, self.games, self.checkers, self.positions, self.cube_window, seed
         )  # fmt: skip
         if self.volatility:
             build(self.engine, "evaluator.engine", Engine)  # a missing file is told before anything is measured
-        evidence, lines = plan.evidence(), selected(plan)
+        evidence, references = plan.evidence(), selected(plan)
         result = Report(self.name, "janowski", None, seed, 0.0)
-        self._equities(result, evidence, lines, seed)
+        self._equities(result, evidence, references, seed)
         for label, cube in self._decisions(plan, evidence):
             self._cube(result, label, cube, evidence, seed)
-        moves = cube_variants.moves_table(lines, seed, self.bootstrap) if self.reference == "benchmark" else []
+        moves = cube_variants.moves_table(references, seed, self.bootstrap) if self.reference == "benchmark" else []
         if moves:
             result.tables["Choice of the play by the model"] = moves
             result.figures["less_lost_one_index"] = moves[2]["less lost"]
@@ -104,13 +104,13 @@ class CubeFit:
                 self.executor, plan, self.engine, self.volatility, self.shard_boards, Path(run_dir) / "shards" / "volatility"
             )
             result.tables["Best index by volatility"] = cube_fit_tables.by_volatility(part, spread, seed, self.bootstrap)
-        result.notes = _notes(evidence, lines)
+        result.notes = _notes(evidence, references)
         result.seconds = time.perf_counter() - start
         return result
 
-    def _equities(self, result: Report, evidence: Evidence, lines: Lines, seed: int) -> None:
+    def _equities(self, result: Report, evidence: Evidence, references: ReferenceEquities, seed: int) -> None:
         """The tables and plots about equities."""
-        rows = cube_fit_tables.by_location(lines, seed, self.bootstrap)
+        rows = cube_fit_tables.by_location(references, seed, self.bootstrap)
         result.tables["The three formulas"] = rows
         for row in rows:
             if row["positions"] == "all":
@@ -118,27 +118,27 @@ class CubeFit:
                 result.figures[f"bias_{row['cube']}"] = row["bias at .68"]
                 result.figures[f"rmse_{row['cube']}"] = Figure(row["RMSE at .68"], n=row["n"])
         if self.reference == "exact":
-            after = as_after_a_play(lines, CubefulBearoff(self.checkers))
+            after = as_after_a_play(references, CubefulBearoff(self.checkers))
             result.tables["The same positions as after a play"] = cube_fit_tables.by_location(after, seed, self.bootstrap)
-        elif len(np.unique(evidence.lines.made)) > 1:
-            result.tables["By kind of reference"] = cube_fit_tables.by_reference(evidence.lines, seed, self.bootstrap)
-        result.tables["Fitted on half the games, judged on the other"] = cube_fit_tables.by_halves(lines, seed)
-        found = cube_fit_tables.residuals(lines)
+        elif len(np.unique(evidence.references.method)) > 1:
+            result.tables["By kind of reference"] = cube_fit_tables.by_reference(evidence.references, seed, self.bootstrap)
+        result.tables["Fitted on half the games, judged on the other"] = cube_fit_tables.by_halves(references, seed)
+        found = cube_fit_tables.residuals(references)
         result.tables["Model at .68 minus reference, by equity"] = [
             {"cube": place, "equity": equity, "residual": figure, "n": figure.n}
             for place, figures in found.items()
             for equity, figure in figures.items()
         ]
         result.plots["residual_by_equity"] = plots.intervals(found, "reference equity (points)", "model at .68 minus reference (points)")
-        profiles = {
-            place: Model(lines.take(lines.at(place))).profile(np.zeros(int(lines.at(place).sum()), np.int64))[0]
-            for place in LOCATIONS.values()
-            if lines.at(place).any()
-        }
+        profiles = {}
+        for place in LOCATIONS.values():
+            part = references.take(references.at(place))
+            if len(part):
+                profiles[place] = JanowskiOnReferences(part).profile(np.zeros(len(part), np.int64))[0]
         curves = {place: np.sqrt(sums[: len(GRID)] / sums[-1]) for place, sums in profiles.items()}
         result.plots["rmse_by_index"] = plots.curves(GRID, curves, "cube-life index x", "RMSE (points)")
 
-    def _decisions(self, plan: Plan, evidence: Evidence) -> list[tuple[str, CubeDecisions]]:
+    def _decisions(self, plan: ReferenceSelection, evidence: Evidence) -> list[tuple[str, CubeDecisions]]:
         """The cube decisions whose references count and, where these are not all, all of them: which ones one asks changes the answer."""
         cube = evidence.cube
         if not len(cube):
@@ -150,23 +150,23 @@ class CubeFit:
         return [(label, part) for label, part in found if len(np.unique(part.games)) > 1]
 
     def _cube(self, result: Report, label: str, cube: CubeDecisions, evidence: Evidence, seed: int) -> None:
-        lines = cube_fit_tables.lines_of_decisions(cube, evidence.rules, seed, self.bootstrap)
-        result.tables[f"Equities of cube decisions{label}"] = lines
+        rows = cube_fit_tables.rows_of_decisions(cube, evidence.rules, seed, self.bootstrap)
+        result.tables[f"Equities of cube decisions{label}"] = rows
         variants = cube_variants.decisions_table(cube, evidence.rules, seed, self.bootstrap)
         result.tables[f"Cube decisions by the model{label}"] = variants
         suffix = "_all" if label else ""
-        for row in lines:
+        for row in rows:
             if row["line"] == "take" and row["positions"] == "all":
                 result.figures[f"best_x_take{suffix}"] = row["best x"]
         result.figures[f"pr_published{suffix}"] = variants[0]["PR"]
         result.figures[f"gain_one_index{suffix}"] = variants[2]["better than published"]
 
 
-def _notes(evidence: Evidence, lines: Lines) -> list[str]:
+def _notes(evidence: Evidence, references: ReferenceEquities) -> list[str]:
     flags = ", ".join(
         f"{name} {'on' if on else 'off'}" for name, on in (("Jacoby", evidence.rules.jacoby), ("beavers", evidence.rules.beavers))
     )
-    kinds = ", ".join(f"{int((lines.made == made).sum()):,} {made}" for made in np.unique(lines.made))
+    kinds = ", ".join(f"{int((references.method == made).sum()):,} {made}" for made in np.unique(references.method))
     notes = [
         f"Reference: {evidence.name}, {flags}. Equities that count: {kinds}.",
         "Intervals are 95% and take games (exact positions: random groups) as the independent units; those by equity take decisions.",
@@ -174,14 +174,14 @@ def _notes(evidence: Evidence, lines: Lines) -> list[str]:
         "cube centred, owned, theirs. resolves: half the paired interval, the smallest difference that this table can tell from none.",
         "out of order: share of positions where owned >= centred >= theirs is broken; not told apart: where two are equal.",
     ]
-    if lines.option:
+    if references.includes_double:
         notes.append(
             "Candidates are positions after a play: the cube's place is told from who played, and the other side, on roll, may double: "
             "the model is asked for the same, min(no double, max(double/take, -1)) to who played."
         )
     else:
         notes.append("Equities are of not doubling now, to the side on roll; both sides then play and double perfectly. Races, no gammons.")
-    weakest = set(np.unique(lines.made)) - {"exact", "rollout to completion"}
+    weakest = set(np.unique(references.method)) - {"exact", "rollout to completion"}
     if weakest:
         notes.append(
             f"These references are no measurements: a {' or '.join(sorted(weakest))} reads a cube model where it ends, so they lean to "

@@ -9,25 +9,25 @@ from raccoon import stats
 from raccoon.contracts import OPPONENT, CubeRules, Cubes, Figure
 from raccoon.cube.janowski import cl2cf_money, cube_index
 from raccoon.cube.model import with_beavers
-from raccoon.eval.cube_fit.references import Lines
+from raccoon.eval.cube_fit.references import ReferenceEquities
 
-__all__ = ["GRID", "Model", "best", "ends", "fitted", "published", "rmse"]
+__all__ = ["GRID", "JanowskiOnReferences", "best", "ends", "fitted", "published", "rmse"]
 
 GRID = np.linspace(0.0, 1.0, 101)
 """Indices at which squared errors are summed; the best is read off the parabola through the lowest three."""
 
 
-class Model:
-    """Janowski's equities of ``lines`` at any index, like for like with their references.
+class JanowskiOnReferences:
+    """Janowski's equities of ``references`` at any index, like for like with their references.
 
     Where the reference includes the right to double, so does the model: the better for the side on roll of keeping the cube
     and of doubling, which the other side takes or passes as is better for *it*.
     """
 
-    def __init__(self, lines: Lines) -> None:
-        self.lines = lines
-        self._held = ends(lines.probs5, lines.owner, lines.jacoby)
-        self._turned = ends(lines.probs5, np.full(len(lines), OPPONENT, np.int8), False) if lines.option else None
+    def __init__(self, references: ReferenceEquities) -> None:
+        self.references = references
+        self._held = ends(references.probs5, references.owner, references.jacoby)
+        self._turned = ends(references.probs5, np.full(len(references), OPPONENT, np.int8), False) if references.includes_double else None
 
     def equity(self, x: ArrayLike) -> NDArray[np.float64]:
         """``float64[M]`` at index ``x`` (one, or one a row), to the side that results are told from."""
@@ -36,13 +36,13 @@ class Model:
         if self._turned is not None:
             dead, gap = self._turned
             taken = 2.0 * (dead + np.asarray(x, np.float64) * gap)
-            taken = with_beavers(taken, Cubes.centred(len(taken), CubeRules(beavers=self.lines.beavers)))
-            value = np.where(self.lines.owner == OPPONENT, value, np.maximum(value, np.minimum(taken, 1.0)))
-        return self.lines.view * value
+            taken = with_beavers(taken, Cubes.centred(len(taken), CubeRules(beavers=self.references.beavers)))
+            value = np.where(self.references.owner == OPPONENT, value, np.maximum(value, np.minimum(taken, 1.0)))
+        return self.references.sign * value
 
     def residual(self, x: ArrayLike) -> NDArray[np.float64]:
         """``float64[M]``: the model at ``x`` minus the reference."""
-        return self.equity(x) - self.lines.told
+        return self.equity(x) - self.references.reported
 
     def profile(self, clusters: NDArray[np.int64]) -> NDArray[np.float64]:
         """``float64[G, len(GRID) + 1]``: squared errors at each index of ``GRID`` summed by cluster, and the numbers of rows."""
@@ -57,9 +57,9 @@ def ends(probs5: NDArray[np.float64], owner: NDArray[np.int8], jacoby: bool) -> 
     return dead, cl2cf_money(probs5, owner, 1.0, jacoby) - dead
 
 
-def published(lines: Lines) -> NDArray[np.float64]:
+def published(references: ReferenceEquities) -> NDArray[np.float64]:
     """``float64[M]``: the published indices, of contact and of races."""
-    return cube_index(lines.boards)
+    return cube_index(references.boards)
 
 
 def best(sums: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -24,32 +24,32 @@ __all__ = [
     "COMPLETED",
     "EXACT",
     "LOCATIONS",
-    "MADE",
+    "METHODS",
     "SEARCHED",
     "TRUNCATED",
     "Evidence",
-    "Lines",
+    "ReferenceEquities",
     "as_after_a_play",
     "classes",
     "exact_evidence",
-    "lines_of_benchmark",
-    "lines_of_cube",
+    "references_of_benchmark",
+    "references_of_cube",
 ]
 
 LOCATIONS = {OWNED: "owned", CENTRED: "centred", OPPONENT: "theirs"}
 """Names of the cube's places, seen from the side whose equity is told."""
-MADE = EXACT, COMPLETED, TRUNCATED, SEARCHED = "exact", "rollout to completion", "truncated rollout", "search"
+METHODS = EXACT, COMPLETED, TRUNCATED, SEARCHED = "exact", "rollout to completion", "truncated rollout", "search"
 """How a reference was made, best first. The first two are measurements; the others call a model at their leaves."""
 _BLOCKS = 200
 """Exact positions are drawn one by one; so many groups of them serve as the clusters of intervals."""
 
 
 @dataclass(frozen=True)
-class Lines:
+class ReferenceEquities:
     """``M`` reference equities, one position and one cube each; arrays are seen from the side on roll, in points per unit of the cube.
 
-    ``probs5`` cumulative, ``owner``, ``equity``; ``made``: how the reference was made; ``decision`` and ``game``: what rows
-    belong together. ``option``: the equity includes the right of the side on roll to double. ``view``: 1 when results are told
+    ``probs5`` cumulative, ``owner``, ``equity``; ``method``: how the reference was made; ``decision`` and ``game``: what rows
+    belong together. ``includes_double``: the equity includes the right of the side on roll to double. ``sign``: 1 when results are told
     from the side on roll, -1 from the side that has just moved.
     """
 
@@ -57,11 +57,11 @@ class Lines:
     probs5: NDArray[np.float64]
     owner: NDArray[np.int8]
     equity: NDArray[np.float64]
-    made: NDArray[np.str_]
+    method: NDArray[np.str_]
     decision: NDArray[np.int64]
     game: NDArray[np.int64]
-    option: bool
-    view: int
+    includes_double: bool
+    sign: int
     jacoby: bool = False
     beavers: bool = False
 
@@ -69,15 +69,15 @@ class Lines:
         return len(self.equity)
 
     @property
-    def told(self) -> NDArray[np.float64]:
+    def reported(self) -> NDArray[np.float64]:
         """``float64[M]``: the reference equity to the side that results are told from."""
-        return self.view * self.equity
+        return self.sign * self.equity
 
     def at(self, location: str) -> NDArray[np.bool_]:
         """``bool[M]``: the cube is at ``location``, seen from the side that results are told from."""
-        return self.owner == self.view * next(code for code, name in LOCATIONS.items() if name == location)
+        return self.owner == self.sign * next(code for code, name in LOCATIONS.items() if name == location)
 
-    def take(self, rows: NDArray[Any]) -> Lines:
+    def take(self, rows: NDArray[Any]) -> ReferenceEquities:
         """The given rows (mask or indices)."""
         arrays = {field.name: getattr(self, field.name) for field in fields(self)}
         return replace(self, **{name: array[rows] for name, array in arrays.items() if isinstance(array, np.ndarray)})
@@ -85,10 +85,10 @@ class Lines:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What one reference has to offer, under ``rules``: equities of ``lines`` and decisions of ``cube``; ``name`` for people."""
+    """What one reference has to offer, under ``rules``: equities of ``references`` and decisions of ``cube``; ``name`` for people."""
 
     name: str
-    lines: Lines
+    references: ReferenceEquities
     cube: CubeDecisions
     rules: CubeRules
 
@@ -99,41 +99,41 @@ def classes(tiers: NDArray[np.str_], levels: NDArray[np.str_]) -> NDArray[np.str
     return np.where(rolled & (tiers == "rollout"), COMPLETED, np.where(rolled, TRUNCATED, np.where(levels == EXACT, EXACT, SEARCHED)))
 
 
-def lines_of_benchmark(benchmark: Benchmark, checker: CheckerDecisions | None = None) -> Lines:
+def references_of_benchmark(benchmark: Benchmark, checker: CheckerDecisions | None = None) -> ReferenceEquities:
     """The candidates of a benchmark's checker plays (or of ``checker``, some of them) that do not end the game."""
     checker = benchmark.checker if checker is None else checker
     rows = checker.rows_of_candidates()
     win, won_gammon, won_backgammon, lost_gammon, lost_backgammon = checker.probs5.T
-    lines = Lines(
+    references = ReferenceEquities(
         boards=checker.children,
         probs5=np.stack([1.0 - win, lost_gammon, lost_backgammon, won_gammon, won_backgammon], axis=1),
         owner=(-checker.cubes.owner[rows]).astype(np.int8),
         equity=-checker.equity,
-        made=classes(checker.tiers[rows], checker.levels),
+        method=classes(checker.tiers[rows], checker.levels),
         decision=rows,
         game=checker.games[rows],
-        option=True,
-        view=-1,
+        includes_double=True,
+        sign=-1,
         jacoby=benchmark.jacoby,
         beavers=benchmark.beavers,
     )
-    return lines.take(terminal_points(checker.children) == 0)
+    return references.take(terminal_points(checker.children) == 0)
 
 
-def lines_of_cube(cube: CubeDecisions, rules: CubeRules, which: str) -> Lines:
+def references_of_cube(cube: CubeDecisions, rules: CubeRules, which: str) -> ReferenceEquities:
     """``nd``: the equities of not doubling; ``dt``: those of the cube that the other side has after a take, in its own unit."""
     doubled = which == "dt"
     owner = np.full(len(cube), OPPONENT, np.int8) if doubled else cube.cubes.owner
-    return Lines(
+    return ReferenceEquities(
         boards=cube.boards,
         probs5=cube.probs5,
         owner=owner,
         equity=cube.double_take / 2.0 if doubled else cube.no_double,
-        made=classes(cube.tiers, cube.levels),
+        method=classes(cube.tiers, cube.levels),
         decision=np.arange(len(cube)),
         game=cube.games,
-        option=False,
-        view=1,
+        includes_double=False,
+        sign=1,
         jacoby=rules.jacoby and not doubled,
         beavers=rules.beavers,
     )
@@ -158,49 +158,49 @@ def exact_evidence(checkers: int, sample: int | None, seed: int, window: float) 
     probs5[:, 0] = np.clip((1.0 + table.cubeless(boards)) / 2.0, 0.0, 1.0)
     held = table.no_double(boards)
     made = np.full(3 * len(pairs), EXACT)
-    lines = Lines(
+    references = ReferenceEquities(
         boards=np.tile(boards, (3, 1, 1)),
         probs5=np.tile(probs5, (3, 1)),
         owner=np.repeat(np.array(OWNERS, np.int8), len(pairs)),
         equity=held.T.ravel(),
-        made=made,
+        method=made,
         decision=np.tile(np.arange(len(pairs)), 3),
         game=np.tile(blocks, 3),
-        option=False,
-        view=1,
+        includes_double=False,
+        sign=1,
     )
-    return Evidence(f"exact bear-offs, up to {checkers} checkers a side", lines, _exact_cube(lines, window), CubeRules())
+    return Evidence(f"exact bear-offs, up to {checkers} checkers a side", references, _exact_cube(references, window), CubeRules())
 
 
-def _exact_cube(lines: Lines, window: float) -> CubeDecisions:
+def _exact_cube(references: ReferenceEquities, window: float) -> CubeDecisions:
     """The decisions near indifference of who may double; a take is asked for where the double is right."""
-    n = len(lines) // 3
-    taken = 2.0 * lines.equity[OWNERS.index(OPPONENT) * n :][:n]
-    rows = np.flatnonzero(lines.owner != OPPONENT)
+    n = len(references) // 3
+    taken = 2.0 * references.equity[OWNERS.index(OPPONENT) * n :][:n]
+    rows = np.flatnonzero(references.owner != OPPONENT)
     offered = np.minimum(taken[rows % n], 1.0)
-    rows = rows[np.abs(offered - lines.equity[rows]) <= window]
-    dt, nd, owner = taken[rows % n], lines.equity[rows], lines.owner[rows]
+    rows = rows[np.abs(offered - references.equity[rows]) <= window]
+    dt, nd, owner = taken[rows % n], references.equity[rows], references.owner[rows]
     text = np.full(len(rows), EXACT)
     return CubeDecisions(
         keys=np.char.add(rows.astype(np.str_), text),
-        games=lines.game[rows],
+        games=references.game[rows],
         turn=np.zeros(len(rows), np.int32),
         tiers=text,
         plans=np.full(len(rows), "purerace"),
-        boards=lines.boards[rows],
+        boards=references.boards[rows],
         cubes=Cubes(np.where(owner == CENTRED, 1, 2).astype(np.int32), owner),
         no_double=nd,
         double_take=dt,
         double_pass=np.ones(len(rows)),
-        probs5=lines.probs5[rows],
+        probs5=references.probs5[rows],
         has_double=np.ones(len(rows), bool),
         has_take=np.minimum(dt, 1.0) > nd,
         levels=text,
     )
 
 
-def as_after_a_play(lines: Lines, table: CubefulBearoff) -> Lines:
+def as_after_a_play(references: ReferenceEquities, table: CubefulBearoff) -> ReferenceEquities:
     """The same positions as a benchmark sees them: with the option of the side on roll, told from the other side."""
-    cubes = Cubes(np.ones(len(lines), np.int32), lines.owner)
-    equities = table.equities(lines.boards, cubes)
-    return replace(lines, equity=best_of(equities, lines.owner != OPPONENT), option=True, view=-1)
+    cubes = Cubes(np.ones(len(references), np.int32), references.owner)
+    equities = table.equities(references.boards, cubes)
+    return replace(references, equity=best_of(equities, references.owner != OPPONENT), includes_double=True, sign=-1)

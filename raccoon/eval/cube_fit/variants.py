@@ -18,8 +18,8 @@ from raccoon.cube.janowski import X_CONTACT, cl2cf_money, cube_index
 from raccoon.cube.model import with_beavers
 from raccoon.env import ragged
 from raccoon.eval.benchmark.decisions import CubeDecisions
-from raccoon.eval.cube_fit.index import Model, best, ends, published
-from raccoon.eval.cube_fit.references import Lines
+from raccoon.eval.cube_fit.index import JanowskiOnReferences, best, ends, published
+from raccoon.eval.cube_fit.references import ReferenceEquities
 from raccoon.eval.cube_fit.tables import Rows, halves
 from raccoon.eval.pr import cube_scoring
 from raccoon.eval.pr.checker_scoring import PR_SCALE
@@ -156,34 +156,34 @@ def _with(x: tuple[float, ...], place: int, one: float) -> Triple:
     return changed[0], changed[1], changed[2]
 
 
-def moves_table(lines: Lines, seed: int, replicates: int) -> Rows:
+def moves_table(references: ReferenceEquities, seed: int, replicates: int) -> Rows:
     """How often the model's best candidate is the reference's, and what is given away, at several indices; decisions with a choice.
 
     Intervals bootstrap games; ``less lost`` is paired against the published index.
     """
-    decisions, counts = np.unique(lines.decision, return_counts=True)
-    lines = lines.take(np.isin(lines.decision, decisions[counts > 1]))
-    if not len(lines):
+    decisions, counts = np.unique(references.decision, return_counts=True)
+    references = references.take(np.isin(references.decision, decisions[counts > 1]))
+    if not len(references):
         return []
-    starts = np.flatnonzero(np.r_[True, np.diff(lines.decision) > 0])
-    offsets = np.append(starts, len(lines))
-    games = lines.game[starts]
-    top = ragged.row_max(lines.told, offsets)
-    model, first, centred = Model(lines), halves(lines.game, seed), lines.at("centred")
-    everywhere = np.ones(len(lines), bool)
+    starts = np.flatnonzero(np.r_[True, np.diff(references.decision) > 0])
+    offsets = np.append(starts, len(references))
+    games = references.game[starts]
+    top = ragged.row_max(references.reported, offsets)
+    model, first, centred = JanowskiOnReferences(references), halves(references.game, seed), references.at("centred")
+    everywhere = np.ones(len(references), bool)
     settings: dict[str, NDArray[np.float64]] = {
-        "published, .68": np.full(len(lines), X_CONTACT),
-        "published, .68 contact and .60 race": published(lines),
-        "one index, refitted": _cross_fitted(lines, first, everywhere),
-        "centred refitted, .68 elsewhere": np.where(centred, _cross_fitted(lines, first, centred), X_CONTACT),
-        "dead cube, 0": np.zeros(len(lines)),
-        "live cube, 1": np.ones(len(lines)),
+        "published, .68": np.full(len(references), X_CONTACT),
+        "published, .68 contact and .60 race": published(references),
+        "one index, refitted": _cross_fitted(references, first, everywhere),
+        "centred refitted, .68 elsewhere": np.where(centred, _cross_fitted(references, first, centred), X_CONTACT),
+        "dead cube, 0": np.zeros(len(references)),
+        "live cube, 1": np.ones(len(references)),
     }
     rows: Rows = []
     baseline: NDArray[np.float64] | None = None
     for name, x in settings.items():
         chosen = ragged.argmax(model.equity(x), offsets)
-        loss = top - lines.told[chosen]
+        loss = top - references.reported[chosen]
         baseline = loss if baseline is None else baseline
         rng = [generator(seed, "cube_fit.moves") for _ in range(2)]
         less: Figure | None = None if baseline is loss else stats.paired_bootstrap(baseline, loss, games, rng[0], replicates)
@@ -192,12 +192,12 @@ def moves_table(lines: Lines, seed: int, replicates: int) -> Rows:
     return rows
 
 
-def _cross_fitted(lines: Lines, first: NDArray[np.bool_], rows: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _cross_fitted(references: ReferenceEquities, first: NDArray[np.bool_], rows: NDArray[np.bool_]) -> NDArray[np.float64]:
     """``float64[M]``: the index that fits the equities of ``rows`` best in the *other* half of the games."""
-    x = np.full(len(lines), X_CONTACT)
+    x = np.full(len(references), X_CONTACT)
     for half in (first, ~first):
-        fit = lines.take(half & rows)
+        fit = references.take(half & rows)
         if len(fit):
-            found = float(best(Model(fit).profile(fit.game).sum(axis=0, keepdims=True))[0])
+            found = float(best(JanowskiOnReferences(fit).profile(fit.game).sum(axis=0, keepdims=True))[0])
             x[~half] = found if np.isfinite(found) else X_CONTACT
     return x

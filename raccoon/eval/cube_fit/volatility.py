@@ -19,16 +19,16 @@ from raccoon.contracts import CubeRules, Engine, RaccoonError
 from raccoon.engine.rolls import best_of_rolls, roll_means
 from raccoon.env.codec import unique_boards
 from raccoon.eval.benchmark.loader import load, locate
-from raccoon.eval.cube_fit.references import COMPLETED, EXACT, MADE, Evidence, Lines, exact_evidence, lines_of_benchmark
+from raccoon.eval.cube_fit.references import COMPLETED, EXACT, METHODS, Evidence, ReferenceEquities, exact_evidence, references_of_benchmark
 from raccoon.eval.pr.checker_shards import digest
 from raccoon.executor import Executor, Work, run_shards, shard_size
 from raccoon.rng import generator
 
-__all__ = ["Plan", "volatility"]
+__all__ = ["ReferenceSelection", "volatility"]
 
 
 @dataclass(frozen=True)
-class Plan:
+class ReferenceSelection:
     """Where evidence comes from; see ``CubeFit``."""
 
     reference: str
@@ -48,7 +48,7 @@ class Plan:
         """``bool[n]``: the references that count, by ``references``; RaccoonError when ``measured`` finds none."""
         if self.references == "all":
             return np.ones(len(made), bool)
-        there = [one for one in MADE if (made == one).any()]
+        there = [one for one in METHODS if (made == one).any()]
         if self.references == "measured":
             there = [one for one in there if one in (EXACT, COMPLETED)]
             if not there:
@@ -65,53 +65,53 @@ class Plan:
 
 
 @lru_cache(maxsize=2)
-def _evidence(plan: Plan) -> Evidence:
+def _evidence(plan: ReferenceSelection) -> Evidence:
     if plan.reference == "exact":
         return exact_evidence(plan.checkers, plan.positions, plan.seed, plan.cube_window)
     benchmark = load(plan.benchmark)
     checker, cube = benchmark.checker.first_games(plan.games), benchmark.cube.first_games(plan.games)
-    lines = lines_of_benchmark(benchmark, checker)
-    if not len(lines):
+    references = references_of_benchmark(benchmark, checker)
+    if not len(references):
         raise RaccoonError(f"{benchmark.source}: has no checker decisions to measure a cube model by")
-    return Evidence(benchmark.source, lines, cube, CubeRules(jacoby=benchmark.jacoby, beavers=benchmark.beavers))
+    return Evidence(benchmark.source, references, cube, CubeRules(jacoby=benchmark.jacoby, beavers=benchmark.beavers))
 
 
-def selected(plan: Plan) -> Lines:
+def selected(plan: ReferenceSelection) -> ReferenceEquities:
     """The equities that count."""
-    lines = plan.evidence().lines
-    return lines.take(plan.chosen(lines.made))
+    references = plan.evidence().references
+    return references.take(plan.chosen(references.method))
 
 
 def volatility(
-    executor: Executor, plan: Plan, engine: Mapping[str, Any], limit: int, shard: int, folder: Path
-) -> tuple[Lines, NDArray[np.float64]]:
+    executor: Executor, plan: ReferenceSelection, engine: Mapping[str, Any], limit: int, shard: int, folder: Path
+) -> tuple[ReferenceEquities, NDArray[np.float64]]:
     """The rows of at most ``limit`` different boards of the equities that count, and the SD of points over the rolls of each row."""
-    lines = selected(plan)
-    boards, inverse = _sample(plan, lines, limit)
+    references = selected(plan)
+    boards, inverse = _sample(plan, references, limit)
     size = shard_size(len(boards), shard)
     job = {**plan.job(), "engine": dict(engine), "limit": limit, "shard": size}
     sizes = [min(size, len(boards) - start) for start in range(0, len(boards), size)]
     parts = run_shards(executor, volatility_shard, job, len(sizes), folder, Work("volatility", "boards", sizes))
     spread = np.concatenate([part["spread"] for part in parts])
     rows = np.flatnonzero(inverse >= 0)
-    return lines.take(rows), spread[inverse[rows]]
+    return references.take(rows), spread[inverse[rows]]
 
 
 def volatility_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     """SDs of shard ``index``."""
-    plan, size = Plan(**job["plan"]), job["shard"]
-    lines = selected(plan)
-    boards, _ = _sample(plan, lines, job["limit"])
+    plan, size = ReferenceSelection(**job["plan"]), job["shard"]
+    references = selected(plan)
+    boards, _ = _sample(plan, references, job["limit"])
     engine = shared(job["engine"], "evaluator.engine", Engine)
-    part = lines.boards[boards[index * size : (index + 1) * size]]
+    part = references.boards[boards[index * size : (index + 1) * size]]
     values = engine.roll_values(part) if hasattr(engine, "roll_values") else best_of_rolls(part, engine)
     mean = roll_means(values)
     return {"spread": np.sqrt(roll_means((values - mean[:, None]) ** 2))}
 
 
-def _sample(plan: Plan, lines: Lines, limit: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _sample(plan: ReferenceSelection, references: ReferenceEquities, limit: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """A row of each drawn board ``int64[B]``, and for every row which of them is its board, -1 for none ``int64[M]``."""
-    first, inverse = unique_boards(lines.boards)
+    first, inverse = unique_boards(references.boards)
     drawn = np.arange(len(first))
     if limit < len(first):
         drawn = np.sort(generator(plan.seed, "cube_fit.volatility").choice(len(first), limit, replace=False))

@@ -29,11 +29,11 @@ from raccoon.files.npz import write_arrays
 from raccoon.report import plots, report_files
 from raccoon.rng import generator
 
-__all__ = ["BGSagePR", "Settings", "paired", "predicted_ppg"]
+__all__ = ["BGSagePR", "BenchmarkScorer", "paired", "predicted_ppg"]
 
 
-class Settings:
-    """What ``bgsage_pr`` and ``pr_table`` share: the benchmark, how to score it, and scoring itself."""
+class BenchmarkScorer:
+    """Scores players on a benchmark, in shards: on which of its decisions, by which equities. Evaluators of PR derive from it."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class Settings:
         return figures
 
 
-class BGSagePR(Settings):
+class BGSagePR(BenchmarkScorer):
     """PR of the player; see the module docstring.
 
     ``compare``: the second player, a node, ``"opponent"`` (the run's opponent, where there is one), ``"cubeless"`` (the same
@@ -211,15 +211,15 @@ def predicted_ppg(difference: Figure, decisions_per_game: float) -> Figure:
     return Figure(difference.value * factor, difference.hi * factor, difference.lo * factor, difference.n)
 
 
-def notes(benchmark: Benchmark, settings: Settings) -> list[str]:
+def notes(benchmark: Benchmark, scorer: BenchmarkScorer) -> list[str]:
     """How to read the numbers."""
     flags = ", ".join(f"{name} {'on' if on else 'off'}" for name, on in (("Jacoby", benchmark.jacoby), ("beavers", benchmark.beavers)))
     games = len(np.unique(benchmark.checker.games))
     return [
         f"Benchmark: {benchmark.source}, {len(benchmark.checker):,} checker decisions of {games:,} games, {flags}.",
-        f"PR is 500 x the mean {settings.metric} error; blunders cost more than {settings.blunder:g} points; intervals bootstrap "
-        f"games ({settings.bootstrap:,} replicates). Value accuracy is on cubeless points. Seconds are processor time.",
-        *(_cubeful_notes(benchmark) if settings.metric == "cubeful" else []),
+        f"PR is 500 x the mean {scorer.metric} error; blunders cost more than {scorer.blunder:g} points; intervals bootstrap "
+        f"games ({scorer.bootstrap:,} replicates). Value accuracy is on cubeless points. Seconds are processor time.",
+        *(_cubeful_notes(benchmark) if scorer.metric == "cubeful" else []),
     ]
 
 

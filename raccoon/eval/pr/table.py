@@ -10,7 +10,7 @@ from typing import Any
 from raccoon.checks import quoted
 from raccoon.config.instantiate import build
 from raccoon.contracts import Player, RaccoonError, Report
-from raccoon.eval.pr.checker import Settings, notes, paired
+from raccoon.eval.pr.checker import BenchmarkScorer, notes, paired
 from raccoon.eval.pr.checker_scoring import Scores
 from raccoon.executor import Executor
 from raccoon.report import plots, report_files
@@ -18,7 +18,7 @@ from raccoon.report import plots, report_files
 __all__ = ["PRTable"]
 
 
-class PRTable(Settings):
+class PRTable(BenchmarkScorer):
     """PR of every player of ``players`` (name -> node; null: left out) with paired differences to one of them.
 
     ``reference`` names that one; null is the first. The run's own player joins as the last row unless it is one of them.

@@ -22,7 +22,7 @@ from raccoon.engine.base import policy_engine
 from raccoon.env import ragged
 from raccoon.env.movegen import enumerate_turns
 from raccoon.eval.benchmark.loader import load, locate
-from raccoon.eval.pr.checker import Settings
+from raccoon.eval.pr.checker import BenchmarkScorer
 from raccoon.eval.pr.checker_shards import Selection, digest, partition
 from raccoon.executor import Executor, Work, run_shards
 from raccoon.report import plots, report_files
@@ -33,7 +33,7 @@ from raccoon.search.priors import priors
 __all__ = ["FilterRecall"]
 
 
-class FilterRecall(Settings):
+class FilterRecall(BenchmarkScorer):
     """Recall of ``value`` (the player's static values), ``prune`` (a cheap engine, a node) and ``policy`` (where the player's engine
     has one) in the top ``ks``, of the static best and of the best at ``ply`` (full width). Settings as for ``bgsage_pr``."""
 

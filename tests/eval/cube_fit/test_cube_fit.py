@@ -22,7 +22,7 @@ from raccoon.eval.benchmark import compact as benchmark_file
 from raccoon.eval.benchmark.decisions import Benchmark
 from raccoon.eval.benchmark.loader import load
 from raccoon.eval.cube_fit.evaluator import CubeFit
-from raccoon.eval.cube_fit.index import GRID, Model, best, fitted
+from raccoon.eval.cube_fit.index import GRID, JanowskiOnReferences, best, fitted
 from raccoon.eval.cube_fit.references import (
     COMPLETED,
     SEARCHED,
@@ -30,12 +30,12 @@ from raccoon.eval.cube_fit.references import (
     as_after_a_play,
     classes,
     exact_evidence,
-    lines_of_benchmark,
-    lines_of_cube,
+    references_of_benchmark,
+    references_of_cube,
 )
 from raccoon.eval.cube_fit.tables import by_halves, halves, residuals
 from raccoon.eval.cube_fit.variants import Decider, decisions_table, disorder, moves_table
-from raccoon.eval.cube_fit.volatility import Plan, volatility, volatility_shard
+from raccoon.eval.cube_fit.volatility import ReferenceSelection, volatility, volatility_shard
 from raccoon.executor import ProcessExecutor
 from raccoon.report import report_files
 
@@ -50,7 +50,7 @@ def make(**changes: Any) -> CubeFit:
 def in_the_movers_view(probs5: np.ndarray, owner: np.ndarray, x: float, jacoby: bool, beavers: bool) -> np.ndarray:
     """What a position after a play is worth to who played: the other side keeps the cube or doubles, whichever costs me more.
 
-    Written from the mover's side alone; ``Model`` works from the side on roll and negates.
+    Written from the mover's side alone; ``JanowskiOnReferences`` works from the side on roll and negates.
     """
     held = cl2cf_money(probs5, owner, x, jacoby)
     doubled = 2 * cl2cf_money(probs5, np.full(len(owner), OWNED), x)  # I own it after a take
@@ -103,20 +103,23 @@ def test_the_index_that_made_the_references_is_found(rules: CubeRules, tmp_path:
 
 
 def test_leaving_out_the_option_would_charge_the_model_for_it() -> None:
-    lines = lines_of_benchmark(synthetic(0.68, CubeRules(), games=3))
-    like, unlike = Model(lines).residual(0.68), Model(replace(lines, option=False)).residual(0.68)
+    references = references_of_benchmark(synthetic(0.68, CubeRules(), games=3))
+    like, unlike = (
+        JanowskiOnReferences(references).residual(0.68),
+        JanowskiOnReferences(replace(references, includes_double=False)).residual(0.68),
+    )
     assert np.abs(like).max() < 1e-6
-    assert np.abs(unlike[lines.at("owned")]).max() < 1e-6  # the side on roll may not double
-    assert unlike[lines.at("centred")].mean() > 0.01
+    assert np.abs(unlike[references.at("owned")]).max() < 1e-6  # the side on roll may not double
+    assert unlike[references.at("centred")].mean() > 0.01
 
 
 def test_what_counts_as_a_measurement_takes_both_fields(tmp_path: Path) -> None:
     tiers, levels = np.array(["rollout", "rollout", "3T", "3P"]), np.array(["Rollout", "3-ply", "Rollout", "3-ply"])
     assert classes(tiers, levels).tolist() == [COMPLETED, SEARCHED, TRUNCATED, SEARCHED]
     found = {kind: make(references=kind, games=4).run({}, None, tmp_path / kind, 1) for kind in ("best", "all")}
-    lines = lines_of_benchmark(load(), load().checker.first_games(4))
-    assert found["all"].figures["rmse_centred"].n == int(lines.at("centred").sum())
-    assert found["best"].figures["rmse_centred"].n == int((lines.at("centred") & (lines.made == TRUNCATED)).sum())
+    references = references_of_benchmark(load(), load().checker.first_games(4))
+    assert found["all"].figures["rmse_centred"].n == int(references.at("centred").sum())
+    assert found["best"].figures["rmse_centred"].n == int((references.at("centred") & (references.method == TRUNCATED)).sum())
     assert any("no measurements" in note for note in found["best"].notes)
     assert "By kind of reference" in found["best"].tables
     with pytest.raises(RaccoonError, match="no rollouts to completion"):
@@ -169,18 +172,18 @@ def test_halves_never_share_a_game_and_do_not_leak() -> None:
     first = halves(games, 1)
     assert len(np.unique(games[first])) == 5
     assert not set(games[first]) & set(games[~first])
-    lines = lines_of_benchmark(synthetic(0.3, CubeRules(), games=4))
-    rows = by_halves(lines, 1)
-    changed = replace(lines, equity=np.where(halves(lines.game, 1), lines.equity, 0.0))
+    references = references_of_benchmark(synthetic(0.3, CubeRules(), games=4))
+    rows = by_halves(references, 1)
+    changed = replace(references, equity=np.where(halves(references.game, 1), references.equity, 0.0))
     same = [row["best x"] for row in by_halves(changed, 1) if row["fitted on"] == "first"]
     assert same == [row["best x"] for row in rows if row["fitted on"] == "first"]
 
 
 def test_residuals_are_clustered_on_the_decision() -> None:
     """Copies of a candidate within its decision add no information: the interval stays as it was."""
-    lines = lines_of_benchmark(load(), load().checker.first_games(3))
-    twice = lines.take(np.repeat(np.arange(len(lines)), 2))
-    for place, figures in residuals(lines).items():
+    references = references_of_benchmark(load(), load().checker.first_games(3))
+    twice = references.take(np.repeat(np.arange(len(references)), 2))
+    for place, figures in residuals(references).items():
         for figure, doubled in zip(figures.values(), residuals(twice)[place].values(), strict=True):
             assert (doubled.value, doubled.lo, doubled.hi) == pytest.approx((figure.value, figure.lo, figure.hi))
             assert doubled.n == 2 * (figure.n or 0)
@@ -221,32 +224,34 @@ def test_variants_by_hand() -> None:
 
 
 def test_move_choice_ignores_what_all_candidates_share() -> None:
-    lines = lines_of_benchmark(load(), load().checker.first_games(4))
-    shift = np.random.default_rng(2).normal(size=int(lines.decision.max()) + 1)[lines.decision]
-    shifted = replace(lines, equity=lines.equity + shift)
-    for row, other in zip(moves_table(lines, 1, 50), moves_table(shifted, 1, 50), strict=True):
+    references = references_of_benchmark(load(), load().checker.first_games(4))
+    shift = np.random.default_rng(2).normal(size=int(references.decision.max()) + 1)[references.decision]
+    shifted = replace(references, equity=references.equity + shift)
+    for row, other in zip(moves_table(references, 1, 50), moves_table(shifted, 1, 50), strict=True):
         if "refitted" not in row["model"]:
             assert other["lost"].value == pytest.approx(row["lost"].value)
-    alone = lines.take(np.unique(lines.decision, return_index=True)[1])
+    alone = references.take(np.unique(references.decision, return_index=True)[1])
     assert moves_table(alone, 1, 50) == []
 
 
 def test_exact_evidence_is_the_table() -> None:
     evidence, table = exact_evidence(3, None, 1, 0.25), CubefulBearoff(3)
-    lines = evidence.lines
-    assert len(lines) == 3 * 83**2
-    held = table.no_double(lines.boards)
+    references = evidence.references
+    assert len(references) == 3 * 83**2
+    held = table.no_double(references.boards)
     for column, owner in enumerate((CENTRED, OWNED, OPPONENT)):
-        rows = lines.owner == owner
-        assert np.array_equal(lines.equity[rows], held[rows, column])
+        rows = references.owner == owner
+        assert np.array_equal(references.equity[rows], held[rows, column])
     cube = evidence.cube
     nd, dt, _ = table.equities(cube.boards, cube.cubes)
     assert np.array_equal((cube.no_double, cube.double_take), (nd, dt))
     assert (np.abs(np.minimum(dt, 1) - nd) <= 0.25).all()
     assert np.array_equal(cube.has_take, np.minimum(dt, 1) > nd)
-    after = as_after_a_play(lines, table)
-    assert np.array_equal(after.told, -table.optimal(lines.boards, Cubes(np.ones(len(lines), np.int32), lines.owner, CubeRules())))
-    assert after.at("owned").sum() == (lines.owner == OPPONENT).sum()
+    after = as_after_a_play(references, table)
+    assert np.array_equal(
+        after.reported, -table.optimal(references.boards, Cubes(np.ones(len(references), np.int32), references.owner, CubeRules()))
+    )
+    assert after.at("owned").sum() == (references.owner == OPPONENT).sum()
 
 
 def test_exact_reference_runs_and_does_not_depend_on_the_batch(tmp_path: Path) -> None:
@@ -261,21 +266,21 @@ def test_exact_reference_runs_and_does_not_depend_on_the_batch(tmp_path: Path) -
 
 
 def test_volatility_of_a_last_roll_is_that_of_a_coin(tmp_path: Path) -> None:
-    plan = Plan("exact", "embedded", "best", None, 2, None, 0.25, 1)
-    lines, spread = volatility(ProcessExecutor(0), plan, BEAROFF, 10_000, 100, tmp_path)
-    assert len(lines) == len(plan.evidence().lines)
+    plan = ReferenceSelection("exact", "embedded", "best", None, 2, None, 0.25, 1)
+    references, spread = volatility(ProcessExecutor(0), plan, BEAROFF, 10_000, 100, tmp_path)
+    assert len(references) == len(plan.evidence().references)
     board = from_position_id("AQAAiAAAAAAAAA")  # 5 and 2 left against an ace: bears off or loses
-    row = np.flatnonzero((lines.boards == board).all(axis=(1, 2)))
+    row = np.flatnonzero((references.boards == board).all(axis=(1, 2)))
     win = 19 / 36
     assert spread[row] == pytest.approx([2 * (win * (1 - win)) ** 0.5] * 3)
-    some = np.arange(0, len(lines), 97)
-    values = best_of_rolls(lines.boards[some], BearoffEngine(2))
+    some = np.arange(0, len(references), 97)
+    values = best_of_rolls(references.boards[some], BearoffEngine(2))
     naive = [np.sqrt(sum(p * (v - ROLL_PROBS @ row) ** 2 for p, v in zip(ROLL_PROBS, row, strict=True))) for row in values]
     assert spread[some] == pytest.approx(naive)
 
 
 def test_volatility_takes_gnubgs_own_rolls() -> None:
-    plan = Plan("benchmark", "embedded", "best", 2, 6, None, 0.25, 1)
+    plan = ReferenceSelection("benchmark", "embedded", "best", 2, 6, None, 0.25, 1)
     job: Mapping[str, Any] = {**plan.job(), "engine": GNUBG0, "limit": 20, "shard": 20}
     spread = volatility_shard(job, 0)["spread"]
     assert spread.shape == (20,)
@@ -285,10 +290,10 @@ def test_volatility_takes_gnubgs_own_rolls() -> None:
 
 def test_cube_lines_need_no_change_of_sides() -> None:
     cube = load().cube.first_games(10)
-    nd, dt = (lines_of_cube(cube, CubeRules(), which) for which in ("nd", "dt"))
-    assert np.array_equal(nd.told, cube.no_double)
-    assert np.array_equal(2 * dt.told, cube.double_take)
-    assert Model(nd).equity(0.68) == pytest.approx(cl2cf_money(cube.probs5, cube.cubes.owner, 0.68))
+    nd, dt = (references_of_cube(cube, CubeRules(), which) for which in ("nd", "dt"))
+    assert np.array_equal(nd.reported, cube.no_double)
+    assert np.array_equal(2 * dt.reported, cube.double_take)
+    assert JanowskiOnReferences(nd).equity(0.68) == pytest.approx(cl2cf_money(cube.probs5, cube.cubes.owner, 0.68))
     assert dt.at("theirs").all()
 
 
