@@ -167,7 +167,7 @@ def test_messages_name_the_key(node: Any, extra: dict[str, Any], message: str) -
         "raccoon.env.Encoder.from_config", "raccoon.env.Encoder.encode", "raccoon.env.Encoder.__init__",
         "raccoon.cli.__main__.main", "raccoon.executor.ProcessExecutor.__class__", "raccoon.contracts.RaccoonError.__subclasses__",
         "raccoon", "raccoon.", "raccoon.files", "raccoon..files", "lightning.pytorch.Trainer", "lightning.pytorch.cli.LightningCLI",
-        "lightning.pytorch.callbacks.early_stopping.torch.load", "torch.optim.Adam", "${oc.env:HOME}",
+        "lightning.pytorch.callbacks.early_stopping.torch.load", "torch.nn.Linear", "${oc.env:HOME}",
         f"{__name__}.factory", f"{__name__}.Path", f"{__name__}.functools.partial",
         "raccoon.files.write_text\n", "os.system", 3, None, ["raccoon.executor.ProcessExecutor"],
     ],

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from raccoon.cli.program import former, output
+from raccoon.cli.program.composing import compose
 from raccoon.cli.program.keys import READ, check_keys
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from raccoon.contracts import RaccoonError
 
-__all__ = ["main", "plain_main", "section"]
+__all__ = ["compose", "main", "plain_main", "section"]
 
 _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG)
 _MISSING = "{0}: not in the config, but needed; leave out ~{0}"
