@@ -16,7 +16,7 @@ from raccoon.env.encoder import Encoder
 from raccoon.model import MLP, Outcomes6, RaccoonNet, ResNet
 from raccoon.testing import sample_boards
 
-__all__ = ["rows"]
+__all__ = ["distinct_boards", "rates", "rows"]
 
 _NETS: dict[str, tuple[Any, int]] = {
     "resnet2x32": (partial(ResNet, blocks=2, channels=32), 2048),
@@ -36,21 +36,21 @@ def rows() -> list[dict[str, Any]]:
 
 
 def _row(name: str, backbone: Any, batch: int) -> dict[str, Any]:
-    boards = _boards(batch)
+    boards = distinct_boards(batch)
     net = RaccoonNet(Encoder(), backbone, Outcomes6).eval()
     engine = NetEngine(net)
     x = net.prepare(boards)
     with torch.inference_mode():
-        bare, ours = _rates([lambda: net.value_equity(x), lambda: engine.value(boards)], batch)
+        bare, ours = rates([lambda: net.value_equity(x), lambda: engine.value(boards)], batch)
     return {"path": f"net engine, {name} ({batch} rows)", "measured": ours, "unit": "boards/s", "bound": 0.8 * bare}
 
 
-def _boards(count: int) -> Boards:
+def distinct_boards(count: int) -> Boards:
     """Distinct positions, so that deduplication saves nothing."""
     return np.ascontiguousarray(np.unique(sample_boards(2 * count), axis=0)[:count])
 
 
-def _rates(runs: list[Callable[[], Any]], count: int) -> list[float]:
+def rates(runs: list[Callable[[], Any]], count: int) -> list[float]:
     """Rows per second of each call, interleaved, best of 8 (CPU time of this process: the machine may be shared)."""
     best = [float("inf")] * len(runs)
     for _ in range(8):

@@ -33,6 +33,16 @@ def tiny_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def tiny_onnx(tiny_checkpoint: Path) -> Path:
+    """The same network exported to ONNX."""
+    from raccoon.export import export_onnx
+
+    path = tiny_checkpoint.with_suffix(".onnx")
+    export_onnx(tiny_checkpoint, path, games=0)
+    return path
+
+
 def _heed_ctrl_c() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 

@@ -31,6 +31,7 @@ LAYERS = [
     ["protocol", "serve"],
     ["data"],
     ["eval"],
+    ["export"],
     ["train"],
     ["dashboard"],
     ["cli"],
@@ -42,7 +43,7 @@ RANK = {package: rank for rank, packages in enumerate(LAYERS, start=1) for packa
 # Modules not in LAYERS (contracts, rng, files, ..) have rank 0: everybody may import them, they import none of the others.
 TORCH_FREE = [
     *("aliases", "assets", "contracts", "executor", "files", "lazy", "plugins", "progress", "report", "rng", "stats", "versions"),
-    *("config.instantiate", "runs.folder"),
+    *("config.instantiate", "engine.network.onnx", "runs.folder"),
 ]
 TORCH_FREE += [f"api.{name}" for name in ("analysis", "loading", "measuring", "training")]
 

@@ -1,5 +1,7 @@
 """Text protocols that other programs speak with a player."""
 
-from raccoon.protocol.rgp import Session, serve
+from __future__ import annotations
 
-__all__ = ["Session", "serve"]
+from raccoon.lazy import facade
+
+__getattr__, __dir__, __all__ = facade(__name__, __file__)

@@ -55,7 +55,6 @@ def test_the_networks_that_ship_are_exported_by_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("program", "words", "right"), [
-    (export, ["prune", "{}/net.onnx"], "net.pt"),
     (export, ["prune", "{}/net.ckpt"], "net.pt"),
     (benchmark, ["convert", "embedded", "{}/mine.json"], "mine.npz.xz"),
     (benchmark, ["build", "{}/mine.json.gz", "games=1"], "mine.json.npz.xz"),

@@ -116,7 +116,7 @@ def label_set(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def overrides(tiny_checkpoint: Path, tmp_path: Path, label_set: Path) -> Callable[[str, str], list[str]]:
+def overrides(tiny_checkpoint: Path, tiny_onnx: Path, tmp_path: Path, label_set: Path) -> Callable[[str, str], list[str]]:
     """What must be said on the command line: sizes, and what has no default."""
     program = tmp_path / "gnubg"  # GNU Backgammon need not be installed
     program.write_text("#!/bin/sh\necho GNU Backgammon 1.07\n")
@@ -129,6 +129,7 @@ def overrides(tiny_checkpoint: Path, tmp_path: Path, label_set: Path) -> Callabl
         ("data", "wildbg"): [f"data.source.files=[{label_set / 'a.csv'}]"],
         ("trainer", "pretrain"): [f"data.source.files=[{label_set / 'a.csv'}]"],
         ("engine", "net"): [f"player.engine.path={tiny_checkpoint}"],
+        ("engine", "onnx"): [f"player.engine.path={tiny_onnx}"],
         ("engine", "composite"): [f"player.engine.rest.path={tiny_checkpoint}"],
         ("engine", "lookahead"): [f"player.engine.engine.path={tiny_checkpoint}"],
         ("engine", "mixture"): [f"player.engine.engines.first.path={tiny_checkpoint}"],

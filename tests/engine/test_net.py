@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from raccoon.contracts import OUTCOME_POINTS, RaccoonError
-from raccoon.engine.cache import BoardCache
 from raccoon.engine.net import NetEngine, chunks
+from raccoon.engine.network.cache import BoardCache
 from raccoon.env.encoder import Encoder
 from raccoon.model import MLP, Outcomes6, RaccoonNet, ResNet, Scalar, checkpoint_file
 from raccoon.rng import generator

@@ -18,7 +18,7 @@ from raccoon.train.trainers.options import check_options
 
 __all__ = ["check"]
 
-_NET = "raccoon.engine.NetEngine."
+_NETS = ("raccoon.engine.NetEngine.", "raccoon.engine.OnnxEngine")
 _TRAINER = "lightning.pytorch.Trainer"
 _GPUS = ("gpu", "cuda", "mps")
 
@@ -51,7 +51,7 @@ def _networks(node: Any, at: str = "") -> Iterator[tuple[str, str]]:
     """Keys that name a network's file, with their values; of a player's own key and that of its engine the first."""
     if isinstance(node, Mapping):
         target = public(str(node.get("_target_", "")))
-        for key in ("checkpoint",) if target.startswith("raccoon.play.") else ("path",) if target.startswith(_NET) else ():
+        for key in ("checkpoint",) if target.startswith("raccoon.play.") else ("path",) if target.startswith(_NETS) else ():
             if isinstance(node.get(key), str):
                 yield f"{at}.{key}", node[key]
         for key, inner in node.items():
