@@ -21,7 +21,7 @@ def _job(config: dict[str, Any], run: Run) -> None:
 
     node = (section(config, "data") or {}).get("source")
     if not node:
-        raise RaccoonError("data.source: nothing to generate; choose data=demo, gnubg0, gnubg1, policy, relabel or wildbg")
+        raise RaccoonError("data.source: nothing to generate; choose data=demo, gnubg0, gnubg1, policy, matches, relabel or wildbg")
     executor = build(section(config, "executor"), "executor", Executor)
     source = build(node, "data.source", Source)
     start = time.monotonic()

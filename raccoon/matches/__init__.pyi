@@ -9,6 +9,7 @@ from raccoon.matches.mat_writer import mat_text as mat_text
 from raccoon.matches.mat_writer import write_mat as write_mat
 from raccoon.matches.positions import PositionList as PositionList
 from raccoon.matches.positions import read_positions as read_positions
+from raccoon.matches.read import SUFFIXES as SUFFIXES
 from raccoon.matches.read import parse_match as parse_match
 from raccoon.matches.read import read_match as read_match
 from raccoon.matches.read import read_matches as read_matches

@@ -41,6 +41,7 @@ OPTIONS = [
     if provider == "raccoon" and not group.startswith("debug/")
 ]
 MLP = {"_target_": "raccoon.model.MLP", "_partial_": True, "hidden": [8]}
+MATCHES = Path(__file__).parents[1] / "golden" / "matches"
 GNUBG = {"_target_": "raccoon.engine.GnubgEngine", "ply": 0}
 
 DEAR = {
@@ -63,6 +64,7 @@ SMALL = {
     "data/relabel": ["engine@data.source.teacher=gnubg0", "data.batch_size=16", "data.holdout=.3"],
     "data/folders": ["data.batch_size=16", "data.holdout=.3"],
     "data/policy_stored": ["data.batch_size=16", "data.holdout=.3"],
+    "data/matches": ["data.batch_size=16", "data.holdout=.3"],
     "data/wildbg": ["data.batch_size=16", "data.holdout=.3"],
     "data": ["data.source.games=8", "data.source.shard_games=8", "data.source.sibling_share=0", "data.batch_size=16", "data.holdout=.3"],
     "evaluator/arena": ["games=2", "shard_games=1"],
@@ -126,6 +128,7 @@ def overrides(tiny_checkpoint: Path, tiny_onnx: Path, tmp_path: Path, label_set:
         ("data", "folders"): [f"data.folders=[{label_set / 'set'}]"],
         ("data", "policy_stored"): [f"data.source.positions.folder={label_set / 'set'}"],
         ("data", "relabel"): [f"data.source.folder={label_set / 'set'}"],
+        ("data", "matches"): [f"data.source.files=[{MATCHES / 'gnubg_match_5.mat'},{MATCHES / 'gnubg_money_session.mat'}]"],
         ("data", "wildbg"): [f"data.source.files=[{label_set / 'a.csv'}]"],
         ("trainer", "pretrain"): [f"data.source.files=[{label_set / 'a.csv'}]"],
         ("engine", "net"): [f"player.engine.path={tiny_checkpoint}"],

@@ -23,7 +23,7 @@ from raccoon.env.movegen import enumerate_turns
 from raccoon.rng import hash64, uniform
 from raccoon.search.policy_targets import HalfTargets, half_targets, soft_shares
 
-__all__ = ["Decisions", "decide"]
+__all__ = ["Decisions", "decide", "decision_rows", "target_shares"]
 
 _AT_ONCE = 1024
 
@@ -89,14 +89,20 @@ def decide(rows: NDArray[np.void], player: Player, top: int, temperature: float,
     words = position_words(boards)
     dice = (hash64(seed, "decision roll", words[:, 0], words[:, 1]) % np.uint64(36)).astype(np.int64)
     turns = enumerate_turns(boards, np.stack([dice // 6 + 1, dice % 6 + 1], axis=1).astype(np.int8))
-    first, second = half_targets(turns, _shares(player, turns, top, temperature))
+    return decision_rows(rows, turns, target_shares(player, turns, top, temperature), seed)
+
+
+def decision_rows(rows: NDArray[np.void], turns: Turns, shares: NDArray[np.float64], seed: int) -> NDArray[np.void]:
+    """As ``decide``, of ``turns`` at the positions of ``rows`` with the target ``shares float64[M]`` over their plays."""
+    words = position_words(turns.boards)
+    first, second = half_targets(turns, shares)
     second = _one_each(first, second, hash64(seed, "decision half", words[:, 0], words[:, 1]))
     whole_turn = _packed(first, turns, rows["game"], False)
     whole_turn["probs"] = rows["probs"]
     return np.concatenate([whole_turn, _packed(second, turns, rows["game"], True)])
 
 
-def _shares(player: Player, turns: Turns, top: int, temperature: float) -> NDArray[np.float64]:
+def target_shares(player: Player, turns: Turns, top: int, temperature: float) -> NDArray[np.float64]:
     """``float64[M]``: the target over whole turns."""
     engine, search = getattr(player, "engine", None), getattr(player, "search", None)
     if engine is not None and search is not None:
