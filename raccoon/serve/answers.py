@@ -17,6 +17,7 @@ from raccoon.play.game import OPENING, ROLL, Game
 from raccoon.search.analysis.answers import analyse
 from raccoon.search.analysis.questions import Question, read_question
 from raccoon.serve import fields
+from raccoon.serve.opened import OpenedMatches
 
 __all__ = ["Answers"]
 
@@ -32,19 +33,20 @@ class Answers:
     def __init__(self, player: Any, depths: Mapping[str, Search], generator: np.random.Generator) -> None:
         self.player, self.generator = player, generator
         self._judges = {name: _with_search(player, search) for name, search in depths.items()}
+        self.matches = OpenedMatches(self._judge)
 
     def about(self, _: Body) -> dict[str, Any]:
         """Who answers, at which depths."""
         return {"player": self.player.name, "depths": [{"key": name, "name": one.search.name} for name, one in self._judges.items()]}
 
     def board(self, body: Body) -> dict[str, Any]:
-        """The position of ``id`` (with ``dice``) drawn, with the play ``move`` as arrows."""
+        """The position of ``id`` (with ``dice``) drawn, ``move`` as arrows; ``fixed``: player 0, not the side on roll, below."""
         question = _question(body)
-        return _board(question.position, question.move)
+        return _board(question.position, question.move, bottom=0 if fields.flag(body, "fixed") else None)
 
     def analysis(self, body: Body) -> dict[str, Any]:
-        """The record of the position of ``id`` at ``depth`` (see ``raccoon.search.analysis.answers.analyse``), and its board."""
-        question, judge = _question(body), self._judge(body)
+        """The record of the position of ``id`` at ``depth`` (see ``raccoon.search.analysis.analyse``), and its board."""
+        question, (_, judge) = _question(body), self._judge(body)
         record = next(iter(analyse([question], judge.engine, judge.search, judge.cube, None)))
         return _board(question.position, question.move) | {"analysis": record}
 
@@ -67,11 +69,12 @@ class Answers:
             raise RaccoonError(f"action {quoted(name)}: there are new, {', '.join(_ACTIONS)}")
         return act(game, rest, self.generator)
 
-    def _judge(self, body: Body) -> Any:
+    def _judge(self, body: Body) -> tuple[str, Any]:
+        """The depth that a message asks for, the first one where it does not say, and the player at that depth."""
         name = fields.text(body, "depth", next(iter(self._judges)))
         if name not in self._judges:
             raise RaccoonError(f"depth {quoted(name)}: choose {', '.join(self._judges)}")
-        return self._judges[name]
+        return name, self._judges[name]
 
 
 def _with_search(player: Any, search: Search) -> Any:

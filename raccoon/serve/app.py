@@ -22,14 +22,15 @@ from raccoon.contracts import RaccoonError, Search
 from raccoon.matches.svg import STYLE
 from raccoon.serve.answers import Answers
 from raccoon.serve.guard import HOSTS, Guard, read_body
+from raccoon.serve.opened import LONGEST
 from raccoon.serve.worker import Stopped, Worker
 
 __all__ = ["create_app"]
 
 _FILES = Path(__file__).parent / "files"
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-_LONG, _SHORT = 1 << 23, 1 << 14
-"""Bytes of the longest message: of a match, of anything else."""
+_LONG, _SHORT = 8 * LONGEST, 1 << 14
+"""Bytes of the longest message: of a match (a letter may take six in JSON), of anything else."""
 _GONE = 499
 Answer = Callable[[dict[str, Any]], dict[str, Any]]
 log = logging.getLogger(__name__)
@@ -39,8 +40,9 @@ def create_app(player: Any, depths: Mapping[str, Search], generator: np.random.G
     """The page as an ASGI application, for ``serve`` and for tests. See ``raccoon.serve.answers.Answers`` for the arguments."""
     worker = Worker()
     answers = Answers(worker.stoppable(player), depths, generator)
-    quick = [_quick(name, getattr(answers, name)) for name in ("about", "board", "game")]
-    slow = [_slow(name, getattr(answers, name), worker) for name in ("analysis", "go")]
+    quick = [_quick(answer) for answer in (answers.about, answers.board, answers.game)]
+    quick.append(_quick(answers.matches.match, _LONG))
+    slow = [_slow(answer, worker) for answer in (answers.analysis, answers.go, answers.matches.more)]
 
     @contextlib.asynccontextmanager
     async def running(_: Starlette) -> AsyncIterator[None]:
@@ -69,23 +71,23 @@ def _file(path: str, data: bytes, kind: str) -> Route:
     return Route(path, get, methods=["GET"])
 
 
-def _quick(name: str, answer: Answer) -> Route:
+def _quick(answer: Answer, most: int = _SHORT) -> Route:
     """A question that is answered at once."""
 
     async def post(request: Request) -> Response:
-        return JSONResponse(await run_in_threadpool(answer, await read_body(request, _LONG if name == "match" else _SHORT)))
+        return JSONResponse(await run_in_threadpool(answer, await read_body(request, most)))
 
-    return Route(f"/api/{name}", post, methods=["POST"])
+    return Route(f"/api/{answer.__name__}", post, methods=["POST"])
 
 
-def _slow(name: str, answer: Answer, worker: Worker) -> Route:
+def _slow(answer: Answer, worker: Worker) -> Route:
     """A question that the worker answers, as long as somebody waits for it."""
 
     async def post(request: Request) -> Response:
         body = await read_body(request, _SHORT)
         return JSONResponse(await worker.run(lambda: answer(body), request.is_disconnected))
 
-    return Route(f"/api/{name}", post, methods=["POST"])
+    return Route(f"/api/{answer.__name__}", post, methods=["POST"])
 
 
 async def _refused(_: Request, error: Exception) -> Response:

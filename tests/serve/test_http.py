@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ pytest.importorskip("httpx2", reason="httpx2 (extra: dev) is not installed")
 from starlette.testclient import TestClient
 
 from raccoon.engine.gnubg import GnubgEngine
+from raccoon.matches import analyse_decisions, decisions_of, parse_match, summarise
 from raccoon.play import EnginePlayer
 from raccoon.search.expectimax import Expectimax
 from raccoon.search.lookahead import StaticSearch
@@ -28,7 +30,7 @@ def client() -> TestClient:
     return TestClient(create_app(player, depths, np.random.default_rng(3)), base_url="http://127.0.0.1:8765")
 
 
-def asked(client: TestClient, name: str, **body: Any) -> dict[str, Any]:
+def asked(client: TestClient, name: str, /, **body: Any) -> dict[str, Any]:
     answer = client.post(f"/api/{name}", json=body)
     assert answer.status_code == 200, answer.text
     return answer.json()
@@ -123,3 +125,25 @@ def test_a_game_is_played_to_its_end(client: TestClient) -> None:
     assert found["match_over"]
     assert sorted(found["score"])[1] >= 1
     assert client.post("/api/go", json={"game": found["game"]}).json() == {"error": "the match is over"}
+
+
+def test_a_match_is_read_and_analysed_part_by_part(client: TestClient) -> None:
+    path = Path(__file__).parents[1] / "golden" / "matches" / "chains.mat"
+    text = path.read_text(encoding="utf-8")
+    found = asked(client, "match", text=text, name=path.name)
+    assert found["faults"] == []
+    records: list[dict[str, Any]] = []
+    while True:
+        more = asked(client, "more", key=found["key"], have=len(records))
+        assert more["records"]
+        records += more["records"]
+        if more["players"]:
+            break
+    assert [row["xgid"] for row in records] == [row["xgid"] for row in found["decisions"]]
+    judge = EnginePlayer(GnubgEngine(), name="gnubg0")
+    match = parse_match(text)
+    own = list(analyse_decisions(decisions_of(match), judge))
+    assert more["players"] == summarise(match, own)
+    refused = client.post("/api/match", json={"text": "no match", "name": "x.mat"})
+    assert (refused.status_code, refused.json()["error"][:6]) == (400, "x.mat:")
+    assert client.post("/api/more", json={"key": "z"}).json() == {"error": "key: that match is not open any more; open its file again"}

@@ -26,7 +26,7 @@ export function showBoard(place, svg, click = null) {
   }
 }
 
-const signed = (value) => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(4);
+export const signed = (value) => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(4);
 const percent = (value) => (100 * value).toFixed(2);
 const CHANCES = [["win", "win %"], ["win_gammon", "g"], ["win_backgammon", "bg"], ["lose", "lose %"], ["lose_gammon", "g"], ["lose_backgammon", "bg"]];
 
