@@ -30,6 +30,8 @@ MODULES = {
     "cli.help": "cli.program.help",
     "cli.keys": "cli.program.keys",
     "cli.output": "cli.program.output",
+    "cli.records": "cli.program.records",
+    "cli.search_page": "cli.program.search_page",
     "cli.sweep": "cli.program.sweep",
     "cube.bearoff": "cube.exact_bearoff",
     "cube.bearoff_tables": "cube.exact_bearoff_tables",

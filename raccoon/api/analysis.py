@@ -103,7 +103,7 @@ class Analysis:
         return next(each for each in self.plays if (each.board == child).all())
 
     def __str__(self) -> str:
-        from raccoon.cli.search_page import page
+        from raccoon.cli.program.search_page import page
 
         return page(self.position.board, dict(self.record), self.source, True)
 
@@ -176,7 +176,7 @@ def _with_dice(position: str | Position, dice: Any) -> Position:
 
 
 def _analysis(position: Position, player: Player, record: dict[str, Any]) -> Analysis:
-    from raccoon.cli.search_page import source_of
+    from raccoon.cli.program.search_page import source_of
 
     rows = record.get("candidates", [])
     shared = ("rank", "equity", "difference", "mwc", "chances", "ply", "se", "searched")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from raccoon.cli import records
+from raccoon.cli.program import records
 from raccoon.contracts import RaccoonError
 from raccoon.files import json_text, read_regular, write_json, write_text
 
@@ -71,7 +71,7 @@ class _Judged:
 
     def run(self) -> dict[str, Any]:
         """Analyse, show the table and write the files; the document of the match."""
-        from raccoon.cli.search_page import source_of
+        from raccoon.cli.program.search_page import source_of
         from raccoon.matches.analysis import decisions_of
         from raccoon.matches.page import decision_lines, player_table
         from raccoon.matches.summary import summarise

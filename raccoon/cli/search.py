@@ -143,7 +143,7 @@ def _records(config: dict[str, Any], entries: Iterable[Question | _Refused], pla
 
 def _write(config: dict[str, Any], entries: list[Question] | _Lines, player: Any) -> None:
     """Records of the entries that the file ``out`` does not hold yet, added to it."""
-    from raccoon.cli import records
+    from raccoon.cli.program import records
     from raccoon.executor import fingerprint
     from raccoon.progress import track
 
@@ -166,7 +166,7 @@ def _print_json(records: Iterator[dict[str, Any]]) -> None:
 
 
 def _show(entries: list[Question] | _Lines, records: Iterator[dict[str, Any]], player: Any, diagram: bool) -> None:
-    from raccoon.cli.search_page import page, source_of
+    from raccoon.cli.program.search_page import page, source_of
 
     source, shown = source_of(player), 0
     for entry, record in zip(entries, records, strict=True):

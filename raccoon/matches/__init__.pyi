@@ -2,11 +2,11 @@ from raccoon.matches.analysis import analyse_decisions as analyse_decisions
 from raccoon.matches.analysis import decisions_of as decisions_of
 from raccoon.matches.decisions import Decision as Decision
 from raccoon.matches.decisions import each_decision as each_decision
+from raccoon.matches.formats.mat_writer import mat_text as mat_text
+from raccoon.matches.formats.mat_writer import write_mat as write_mat
 from raccoon.matches.html import report as report
 from raccoon.matches.luck import Luck as Luck
 from raccoon.matches.luck import luck_of_roll as luck_of_roll
-from raccoon.matches.mat_writer import mat_text as mat_text
-from raccoon.matches.mat_writer import write_mat as write_mat
 from raccoon.matches.positions import PositionList as PositionList
 from raccoon.matches.positions import read_positions as read_positions
 from raccoon.matches.read import SUFFIXES as SUFFIXES

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from raccoon.contracts import RaccoonError
+from raccoon.matches.formats.text import read_text
 from raccoon.matches.record import Fault
-from raccoon.matches.text import read_text
 from raccoon.search.analysis.questions import Question, read_question
 
 __all__ = ["PositionList", "read_positions"]

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from raccoon.contracts import RaccoonError
-from raccoon.matches.assemble import Draft, assemble
-from raccoon.matches.gnubg_text import is_gnubg_text, read_gnubg_text
-from raccoon.matches.mat import is_mat, read_mat
+from raccoon.matches.formats.assemble import Draft, assemble
+from raccoon.matches.formats.gnubg_text import is_gnubg_text, read_gnubg_text
+from raccoon.matches.formats.mat import is_mat, read_mat
+from raccoon.matches.formats.sgf import is_sgf, read_sgf
+from raccoon.matches.formats.text import read_text
 from raccoon.matches.record import Fault, Match
-from raccoon.matches.sgf import is_sgf, read_sgf
-from raccoon.matches.text import read_text
 
 __all__ = ["SUFFIXES", "parse_match", "read_match", "read_matches"]
 

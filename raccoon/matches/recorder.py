@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from raccoon.contracts import CubeRules, Offer, Step, Turns
 from raccoon.env.notation import format_turn
-from raccoon.matches.assemble import Draft, DraftGame, assemble
-from raccoon.matches.mat_writer import mat_text
+from raccoon.matches.formats.assemble import Draft, DraftGame, assemble
+from raccoon.matches.formats.mat_writer import mat_text
 from raccoon.matches.record import Action, Match
 
 __all__ = ["MatchRecorder"]

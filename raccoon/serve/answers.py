@@ -45,7 +45,7 @@ class Answers:
         return _board(question.position, question.move, bottom=0 if fields.flag(body, "fixed") else None)
 
     def analysis(self, body: Body) -> dict[str, Any]:
-        """The record of the position of ``id`` at ``depth`` (see ``raccoon.search.analysis.analyse``), and its board."""
+        """The record of the position of ``id`` at ``depth`` (see ``raccoon.search.analysis.answers.analyse``), and its board."""
         question, (_, judge) = _question(body), self._judge(body)
         record = next(iter(analyse([question], judge.engine, judge.search, judge.cube, None)))
         return _board(question.position, question.move) | {"analysis": record}

@@ -25,12 +25,12 @@ from raccoon.model import build_net, checkpoint_file
 from raccoon.testing import check_engine, sample_boards
 
 BACKBONES = {
-    "mlp": {"_target_": "raccoon.model.backbones.mlp.MLP", "_partial_": True, "hidden": [64, 48, 32]},
-    "resnet": {"_target_": "raccoon.model.backbones.resnet.ResNet", "_partial_": True, "blocks": 2, "channels": 8},
+    "mlp": {"_target_": "raccoon.model.MLP", "_partial_": True, "hidden": [64, 48, 32]},
+    "resnet": {"_target_": "raccoon.model.ResNet", "_partial_": True, "blocks": 2, "channels": 8},
 }
 HEADS = {
-    "outcomes6": {"_target_": "raccoon.model.heads.outcomes6.Outcomes6", "_partial_": True},
-    "scalar": {"_target_": "raccoon.model.heads.scalar.Scalar", "_partial_": True},
+    "outcomes6": {"_target_": "raccoon.model.Outcomes6", "_partial_": True},
+    "scalar": {"_target_": "raccoon.model.Scalar", "_partial_": True},
 }
 TACTICS = ["pip", "blots", "anchors", "contact", "tactics"]
 KINDS = [
@@ -43,7 +43,7 @@ BOARDS = sample_boards(70)
 
 
 def network(folder: Path, backbone: str, head: str, features: list[str], policy: bool) -> Path:
-    node = {"_target_": "raccoon.model.network.RaccoonNet", "backbone": BACKBONES[backbone], "head": HEADS[head], "policy": policy}
+    node = {"_target_": "raccoon.model.RaccoonNet", "backbone": BACKBONES[backbone], "head": HEADS[head], "policy": policy}
     path = folder / f"{backbone}.pt"
     checkpoint_file.save(path, build_net(node, Encoder(features), seed=3), {"seed": 3})
     return path

@@ -16,7 +16,7 @@ import pytest
 
 from raccoon.cli.program.app import main
 from raccoon.cli.program.composing import compose
-from raccoon.cli.records import append
+from raccoon.cli.program.records import append
 from raccoon.cli.search import _job, _print_json, _questions, _records
 from raccoon.config.instantiate import plain
 from raccoon.contracts import RaccoonError

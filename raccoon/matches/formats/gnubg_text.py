@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from raccoon.matches.assemble import Draft, DraftGame, Result
+from raccoon.matches.formats.assemble import Draft, DraftGame, Result
 from raccoon.matches.record import Action, ActionKind
 
 __all__ = ["is_gnubg_text", "read_gnubg_text"]

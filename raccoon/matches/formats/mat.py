@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from raccoon.matches.assemble import Draft, DraftGame, Result
+from raccoon.matches.formats.assemble import Draft, DraftGame, Result
 from raccoon.matches.record import Action, ActionKind
 
 __all__ = ["is_mat", "read_mat"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from raccoon.matches.assemble import Draft, DraftGame, Result
+from raccoon.matches.formats.assemble import Draft, DraftGame, Result
 from raccoon.matches.record import Action, ActionKind
 
 __all__ = ["is_sgf", "read_sgf"]
