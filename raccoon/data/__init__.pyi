@@ -1,6 +1,7 @@
 from raccoon.data.datamodule import PositionData as PositionData
 from raccoon.data.label_sets.decisions import Decisions as Decisions
 from raccoon.data.label_sets.generate import SelfPlayLabels as SelfPlayLabels
+from raccoon.data.label_sets.matches import MatchDecisions as MatchDecisions
 from raccoon.data.label_sets.relabel import Relabelled as Relabelled
 from raccoon.data.label_sets.store import PositionStore as PositionStore
 from raccoon.data.label_sets.stored import Stored as Stored

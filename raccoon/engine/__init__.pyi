@@ -4,6 +4,7 @@ from raccoon.engine.exact_bearoff.engine import BearoffEngine as BearoffEngine
 from raccoon.engine.gnubg import GnubgEngine as GnubgEngine
 from raccoon.engine.mixture import MixtureEngine as MixtureEngine
 from raccoon.engine.net import NetEngine as NetEngine
+from raccoon.engine.network.onnx import OnnxEngine as OnnxEngine
 from raccoon.engine.outcomes import five_from_six as five_from_six
 from raccoon.engine.outcomes import points_from_five as points_from_five
 from raccoon.engine.outcomes import six_from_five as six_from_five
