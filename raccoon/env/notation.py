@@ -27,7 +27,7 @@ CANNOT_MOVE = "Cannot Move"
 """What ``format_turn`` says of a dance."""
 _DANCES = {"", "cannot move", "no move", "no play", "no legal move", "dance", "dances", "pass"}
 _ROLL = re.compile(r"^\s*([1-6])\s*-?\s*([1-6])\s*:\s*")
-_MOVE = re.compile(r"^(?P<path>(?:bar|b|\d+)\*?(?:/(?:off|o|\d+)\*?)+)(?:\((?P<count>[1-4])\))?(?P<star>\*?)$")
+_MOVE = re.compile(r"^(?P<path>(?:bar|b|\d{1,9})\*?(?:/(?:off|o|\d{1,9})\*?)+)(?:\((?P<count>[1-4])\))?(?P<star>\*?)$")
 _WORDS = {"bar": 25, "b": 25, "off": 0, "o": 0}
 
 _Step = tuple[int, int, bool]

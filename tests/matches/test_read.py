@@ -69,6 +69,7 @@ def test_names_stay_where_they_are(matches: dict[str, Match]) -> None:
         (OPENING + "  2)  Doubles => 2               Beavers => 4\n", 6, "these rules or this cube allow none"),
         (OPENING + "  2) 64: ????                    31: 13/10\n", 6, "the play before it is missing"),
         (OPENING + "  2) 64: 24/14*  what is this?\n", 6, "is no checker move"),
+        (OPENING + f"  2) 64: {'9' * 5000}/14\n", 6, "is no checker move"),
         (OPENING + "  2) rolls six and four\n", 6, "cannot be read: 'rolls six and four'"),
         (OPENING + "      Wins 1 point\n\n Game 2\n A : 0          B : 2\n", 8, "the score is 0-2; after the game before it is 1-0"),
         (OPENING + "  2)  Doubles => 2                Drops\n                                  Wins 1 point\n", 7, "the plays have"),

@@ -9,10 +9,10 @@ from raccoon.matches.record import Action, ActionKind
 
 __all__ = ["is_gnubg_text", "read_gnubg_text"]
 
-_SCORE = re.compile(r"^The score \(after \d+ games?\) is: (.+?) (\d+), (.+?) (\d+)(?: \(match to (\d+) points?\)?(.*))?\s*$")
+_SCORE = re.compile(r"^The score \(after \d+ games?\) is: (.+?) (\d{1,5}), (.+?) (\d{1,5})(?: \(match to (\d{1,5}) points?\)?(.*))?\s*$")
 _ROLL = re.compile(r"^Move number \d+:\s+(.+) to play ([1-6])([1-6])\s*$")
 _ACTION = re.compile(r"^\* (\S.*)$")
-_WINS = re.compile(r"^(\S.*?) wins (\d+) points?\.?\s*$")
+_WINS = re.compile(r"^(\S.*?) wins (\d{1,5}) points?\.?\s*$")
 _CUBE: dict[str, ActionKind] = {
     "doubles": "double", "redoubles": "double", "accepts": "take", "takes": "take", "rejects": "drop", "passes": "drop", "drops": "drop",
     "beavers": "beaver", "accepts and immediately redoubles": "beaver",

@@ -15,18 +15,21 @@ from raccoon.matches.record import Action, ActionKind
 
 __all__ = ["is_mat", "read_mat"]
 
-_LENGTH = re.compile(r"^\s*(\d+)[\s-]*points?\s+match\b", re.IGNORECASE)
+_LENGTH = re.compile(r"^\s*(\d{1,5})[\s-]*points?\s+match\b", re.IGNORECASE)
 _MONEY = re.compile(r"^\s*(?:money|unlimited)\b(?:\s+(?:game|session|match))?\s*$", re.IGNORECASE)
 _HEADER = re.compile(r"^\s*;?\s*\[(\w[\w ]*?)\s+\"(.*)\"\]\s*$")
-_GAME = re.compile(r"^\s*Game\s+(\d+)\s*:?\s*$", re.IGNORECASE)
-_SCORES = [re.compile(rf"^\s*(\S.*?){gap}:\s*(\d+)\s+(\S.*?){gap}:\s*(\d+)\s*$") for gap in (r"\s+", r"\s*")]
+_GAME = re.compile(r"^\s*Game\s+(\d{1,5})\s*:?\s*$", re.IGNORECASE)
+_SCORES = (
+    re.compile(r"^\s*(\S.*?)\s+:\s*(\d{1,5})\s+(\S.*?)\s+:\s*(\d{1,5})\s*$"),
+    re.compile(r"^\s*(\S.*?)\s*:\s*(\d{1,5})\s+(\S.*?)\s*:\s*(\d{1,5})\s*$"),
+)
 """``NAME : 3     NAME : 0``, in which a name may have a colon, else ``NAME: 3``."""
 _ROW = re.compile(r"^\s*\d+\s*\)")
 _ITEM = re.compile(
     r"(?<!\S)(?:(?P<dice>[1-6]\s?[1-6])\s*:"
     r"|(?:(?P<double>(?:Re)?doubles?)\b(?:\s*(?:=>|to)\s*\d+)?|(?P<take>Takes?|Accepts?)\b|(?P<drop>Drops?|Pass(?:es)?|Rejects?)\b"
     r"|(?P<beaver>Beavers?)\b(?:\s*(?:=>|to)\s*\d+)?|(?P<resign>Concedes?|Resigns?)\b"
-    r"|(?P<wins>Wins?)\s+(?P<points>\d+)\s+points?(?:\s+and\s+the\s+match)?|(?P<unknown>\?{2,}))\.?(?!\S))",
+    r"|(?P<wins>Wins?)\s+(?P<points>\d{1,5})\s+points?(?:\s+and\s+the\s+match)?|(?P<unknown>\?{2,}))\.?(?!\S))",
     re.IGNORECASE,
 )
 _KINDS: tuple[ActionKind, ...] = ("double", "take", "drop", "beaver", "resign")

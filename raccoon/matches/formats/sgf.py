@@ -13,7 +13,7 @@ from raccoon.matches.record import Action, ActionKind
 
 __all__ = ["is_sgf", "read_sgf"]
 
-_RESULT = re.compile(r"([WB])\+(\d+)R?(?:esign)?", re.IGNORECASE)
+_RESULT = re.compile(r"([WB])\+(\d{1,5})R?(?:esign)?", re.IGNORECASE)
 _PLAY = re.compile(r"([1-6])([1-6])((?:[a-z]{2})*)")
 _CUBE: dict[str, ActionKind] = {"double": "double", "take": "take", "drop": "drop", "beaver": "beaver"}
 _PLAYERS = {"W": 0, "B": 1}
@@ -83,7 +83,7 @@ def _game(draft: Draft, nodes: list[_Node], line: int) -> None:
         return
     root = nodes[0]
     info = dict(part.split(":", 1) for part, _ in root.properties.get("MI", []) if ":" in part)
-    numbers = {key: int(value) for key, value in info.items() if value.strip().isdigit()}
+    numbers = {key: int(value) for key, value in info.items() if re.fullmatch(r"[0-9]{1,5}", value.strip())}
     draft.length = numbers.get("length", draft.length)
     if "ws" in numbers and "bs" in numbers:
         game.score = numbers["ws"], numbers["bs"]
