@@ -98,10 +98,14 @@ def test_a_page_at_a_score(capsys: pytest.CaptureFixture[str]) -> None:
     head, row = lines[2].split(), lines[3].split()
     assert head[:5] == ["ply", "equity", "diff", "MWC", "%"]
     assert 0 < float(row[4]) < 100
-    assert lines[-4] == "cube at 1, centred, 3 away against 5 away: no double, take"
-    for line, name in zip(lines[-3:], ("no double", "double, take", "double, pass"), strict=True):
+    assert lines[-6] == "cube at 1, centred, 3 away against 5 away: no double, take"
+    for line, name in zip(lines[-5:-2], ("no double", "double, take", "double, pass"), strict=True):
         assert re.fullmatch(rf"  {name} +[+-]\d\.\d{{4}} +\d\d\.\d\d%", line)
-    assert "+1.0000" in lines[-1]
+    assert "+1.0000" in lines[-3]
+    assert re.fullmatch(
+        r"  by winning chance: double from 6\d\.\d\d%, cash from 7\d.\d\d% \(take point 2\d.\d\d%\), too good from .*%", lines[-2]
+    )
+    assert re.fullmatch(r"  gammon value 0\.\d{3}, lost 0\.\d{3}; backgammon 0\.\d{3}, lost 0\.\d{3}", lines[-1])
 
 
 def test_a_page_says_what_is_ignored_and_why_chances_lack(capsys: pytest.CaptureFixture[str]) -> None:
@@ -143,7 +147,7 @@ def test_cubeful_pages(capsys: pytest.CaptureFixture[str]) -> None:
     ask("position=AQAAiAAAAAAAAA", "cubeful=true", "diagram=false", "search=expectimax")
     lines = capsys.readouterr().out.splitlines()
     assert "cube at 1, centred: double, take" in lines
-    assert [line.split()[-1] for line in lines[-3:]] == ["+0.0556", "+0.1111", "+1.0000"]
+    assert [line.split()[-1] for line in lines[-4:-1]] == ["+0.0556", "+0.1111", "+1.0000"]
     ask(START, "dice=31", "cubeful=true", "diagram=false", "top=1")
     assert capsys.readouterr().out.splitlines()[-1] == "cube at 1, centred"
 

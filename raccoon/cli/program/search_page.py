@@ -36,7 +36,8 @@ def page(board: np.ndarray, record: dict[str, Any], source: str, diagram: bool) 
         lines.append("± is the standard error of the equity")
     lines += record["notes"]
     lines.append(f"{record['evaluations']:,} evaluations, {record['seconds']:.2f} s; {_unit(record['cube'])}")
-    return "\n".join(lines + _cube(record["cube"], record.get("cube_action")))
+    cube = _cube(record["cube"], record.get("cube_action"))
+    return "\n".join(lines + cube + _points(record.get("cube_points"), record.get("gammon_values")))
 
 
 def source_of(player: Any) -> str:
@@ -90,4 +91,23 @@ def _cube(cube: dict[str, Any] | None, action: dict[str, Any] | None) -> list[st
         for name, key in _CUBE_LINES:
             mwc = "" if action["mwc"] is None else f"  {100 * action['mwc'][key]:>7.2f}%"
             lines.append(f"  {name:<12} {action[key]:>+8.4f}{mwc}")
+    return lines
+
+
+def _points(points: dict[str, float | None] | None, gammons: dict[str, float] | None) -> list[str]:
+    """From which winning chances the cube decisions change, and what gammons count."""
+    lines = []
+    if points is not None:
+        shown = {name: "-" if value is None else f"{100 * value:.2f}%" for name, value in points.items()}
+        beaver = "" if points["beaver"] is None else f", beaver below {shown['beaver']}"
+        lines.append(
+            f"  by winning chance: double from {shown['double']}, cash from {shown['cash']} (take point {shown['take']}), "
+            f"too good from {shown['too_good']}{beaver}"
+        )
+    if gammons is not None:
+        values = {name: f"{value:.3f}" for name, value in gammons.items()}
+        lines.append(
+            f"  gammon value {values['gammon']}, lost {values['lost_gammon']}; "
+            f"backgammon {values['backgammon']}, lost {values['lost_backgammon']}"
+        )
     return lines

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, CubefulSearch, CubeModel, Engine, ExactChancesModel, RaccoonError, Turns
+from raccoon.cube.decision_points import decision_points, gammon_values
 from raccoon.cube.model import best_of
 from raccoon.engine.outcomes import FLIPPED, exact_probs6
 from raccoon.engine.remembered import RememberedEngine
@@ -50,7 +51,8 @@ def analyse(
     and rare ones can be slightly negative; a tree of MCTS averages equities, so that it has none.
 
     ``model``: puts the question's cube in play where ``cubeful`` is True; None: where the question has a cube of its own and the search
-    can. Plays are then ranked by cubeful equity, and before the roll ``cube_action`` says what to do (see ``records``).
+    can. Plays are then ranked by cubeful equity, and before the roll ``cube_action`` says what to do (see ``records``),
+    ``cube_points`` from which winning chances that changes and ``gammon_values`` what gammons count (``cube.decision_points``).
     A game whose limit of the cube is 0 is cubeless.
     Cubeful equities are in points per unit of the cube; at a match score they are normalised, and ``mwc`` is the match winning chance.
     Raises RaccoonError when the search or the engine cannot.
@@ -127,7 +129,7 @@ def _engines(engine: Engine, search: Any) -> list[Engine]:
 
 def _before_the_roll(question: Question, engine: Engine, search: Any, model: CubeModel | None) -> dict[str, Any]:
     boards, cubes, ply = question.position.board[None], question.cubes, _ply(search)
-    action, error, chances = None, None, None
+    action, error, chances, more = None, None, None, {"cube_points": None, "gammon_values": None}
     unit = Unit(None if model is None else cubes)
     if isinstance(search, Rollout):
         result = search.roll(boards, engine)
@@ -140,10 +142,11 @@ def _before_the_roll(question: Question, engine: Engine, search: Any, model: Cub
         if model is not None:
             found = search.cube_equities(boards, cubes, engine, model)
             equity, action = best_of(found, cubes.may_double())[0], cube_action(found, cubes)
+            more = {"cube_points": decision_points(model, chances, boards[0], cubes), "gammon_values": gammon_values(model, cubes)}
         else:
             equity = 3.0 * float((search.tree(engine).values(boards, ply) if ply else engine.value(boards))[0])
     told = {"equity": unit.equity(equity), "mwc": unit.mwc(equity), "chances": named_chances(chances)}
-    return told | {"se": error, "cube_action": action}
+    return told | {"se": error, "cube_action": action} | more
 
 
 def _plays(question: Question, engine: Engine, search: Any, model: CubeModel | None) -> dict[str, Any]:
