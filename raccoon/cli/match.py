@@ -14,7 +14,7 @@ from raccoon.files import json_text, read_regular, write_json, write_text
 
 __all__ = ["analyse_matches"]
 
-_OTHERS = ("position", "file", "dice", "move")
+_OTHERS = ("position", "file", "dice", "move", "svg")
 
 
 def _check(config: dict[str, Any]) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-_KEYS = ("json", "top", "cubeful", "diagram", "resume", "dice", "move", "position", "file", "out", "match", "strict", "names")
+_KEYS = ("json", "top", "cubeful", "diagram", "resume", "dice", "move", "position", "file", "out", "match", "strict", "names", "svg")
 _SHOWN = 20
 _MOST = 1 << 28
 """Bytes of the largest file of questions."""
@@ -93,6 +93,8 @@ def _job(config: dict[str, Any], _: Any) -> None:
         return
     _check(config)
     entries = _questions(config)
+    if config["svg"] is not None:
+        _draw(config["svg"], entries)
     player = _player(config)
     if config["out"] is not None:
         _write(config, entries, player)
@@ -121,13 +123,25 @@ def _check(config: dict[str, Any]) -> None:
     top = config["top"]
     if top is not None and (isinstance(top, bool) or not isinstance(top, int) or top < 1):
         raise RaccoonError(f"top={quoted(top)}: give a whole number from 1, or null for all")
-    for key in ("file", "out"):
+    for key in ("file", "out", "svg"):
         if config[key] is not None and not (isinstance(config[key], str) and config[key].strip("/.") and "\0" not in config[key]):
             raise RaccoonError(f"{key}={quoted(config[key])}: give the name of a file, in quotes where it reads as a number")
     if config["out"] is not None:
         check_suffix(config["out"], "a line of JSON for each position", ".jsonl", ".ndjson")
         if config["json"]:
             raise RaccoonError("json=true: leave it out where out=FILE is given; that file is JSON, a line for each position")
+
+
+def _draw(path: str, entries: list[Question] | _Lines) -> None:
+    """Write the board of the one position, with the play that is asked about."""
+    from raccoon.contracts import RaccoonError
+    from raccoon.files import check_suffix, write_text
+    from raccoon.matches.svg import board_svg
+
+    if isinstance(entries, _Lines) or len(entries) > 1:
+        raise RaccoonError(f"svg={path}: holds one board; ask about one position")
+    check_suffix(path, "a drawing", ".svg")
+    write_text(path, board_svg(entries[0].position, move=entries[0].move, alone=True))
 
 
 def _records(config: dict[str, Any], entries: Iterable[Question | _Refused], player: Any) -> Iterator[dict[str, Any]]:

@@ -37,10 +37,13 @@ STYLE = """.board{--felt:#f3ead8;--wood:#7a5a3a;--odd:#c8a878;--even:#8c6a46;--i
 """Colours and fonts of every board; once a page."""
 
 
-def board_svg(position: Position, bottom: int | None = None, move: str | None = None, names: tuple[str, str] = LABELS) -> str:
+def board_svg(
+    position: Position, bottom: int | None = None, move: str | None = None, names: tuple[str, str] = LABELS, alone: bool = False
+) -> str:
     """The position as an ``<svg>``. ``turn`` 1 of the position says that player 0 is on roll.
 
     ``bottom``: the player whose home is at the lower right, None: the one on roll. ``move``: a play of the side on roll, shown as arrows.
+    ``alone``: with ``STYLE`` in it, as a file of its own needs.
     """
     on_roll = 0 if position.turn == 1 else 1
     bottom = on_roll if bottom is None else bottom
@@ -49,6 +52,7 @@ def board_svg(position: Position, bottom: int | None = None, move: str | None = 
     parts = [
         f'<svg class="board" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}" '
         f'role="img"><title>{escape(told)}</title>',
+        f"<style>{STYLE}</style>" if alone else "",
         f'<rect class="frame" width="{_WIDTH}" height="{_HEIGHT}" rx="8"/>',
         *(f'<rect class="felt" x="{x}" y="{_TOP}" width="{6 * _CELL}" height="{_HEIGHT - 2 * _TOP}"/>' for x in (_EDGE, _EDGE + 7 * _CELL)),
         *(_point(board, point, bottom) for point in range(1, 25)),

@@ -12,6 +12,7 @@ from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError, Search
 from raccoon.env.codec import position_id
 from raccoon.env.formats.xgid import Position, to_xgid
+from raccoon.matches.record import LABELS
 from raccoon.matches.svg import board_svg
 from raccoon.play.game import OPENING, ROLL, Game
 from raccoon.search.analysis.answers import analyse
@@ -87,13 +88,12 @@ def _question(body: Body) -> Question:
     return read_question(fields.text(body, "id"), fields.text(body, "dice", "") or None, fields.text(body, "move", "") or None)
 
 
-def _board(position: Position, move: str | None = None, bottom: int | None = None, names: tuple[str, str] | None = None) -> dict[str, Any]:
-    named = {} if names is None else {"names": names}
+def _board(position: Position, move: str | None = None, bottom: int | None = None, names: tuple[str, str] = LABELS) -> dict[str, Any]:
     return {
         "xgid": to_xgid(position),
         "position": position_id(position.board),
         "dice": None if position.dice is None else [int(die) for die in position.dice],
-        "svg": board_svg(position, bottom, move, **named),
+        "svg": board_svg(position, bottom, move, names),
     }
 
 

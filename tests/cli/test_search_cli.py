@@ -11,6 +11,7 @@ import sys
 import tracemalloc
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -152,6 +153,16 @@ def test_cubeful_pages(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.splitlines()[-1] == "cube at 1, centred"
 
 
+def test_the_board_is_drawn(tmp_path: Path) -> None:
+    ask(START, "dice=31", "move='8/5 6/5'", f"svg={tmp_path / 'board.svg'}")
+    drawn = ElementTree.parse(tmp_path / "board.svg").getroot()
+    assert drawn.tag.endswith("svg")
+    names = [each.get("class") for each in drawn.iter()]
+    assert names.count("checker white") == names.count("checker black") == 15
+    assert names.count("arrow") == 4
+    assert ".checker" in drawn.findtext("{http://www.w3.org/2000/svg}style", "")
+
+
 def test_a_file_of_records_is_continued(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ids, out = tmp_path / "ids.txt", tmp_path / "out.jsonl"
     ids.write_text("4HPwATDgc/ABMA 31\n4HPwATDgc/ABMA 21\n4HPwATDgc/ABMA\n")
@@ -251,6 +262,9 @@ def test_a_file_of_other_records_is_kept(tmp_path: Path) -> None:
         ((START, "resume=no"), "resume='no'"),
         ((START, "cubeful=3"), "cubeful=3"),
         ((START, "out=records.json"), "name it records.jsonl"),
+        ((START, "svg=board.png"), "name it board.svg"),
+        ((START, "svg=5"), "svg=5: give the name of a file"),
+        (("position=[4HPwATDgc/ABMA,4HPwATDgc/ABMA]", "svg=board.svg"), "svg=board.svg: holds one board"),
         ((START, "move='24/21 6/5'"), "needs the dice"),
         ((START, "move=24/20", "dice=21"), "turn '24/20' with 2-1: not a legal play from 4HPwATDgc/ABMA"),
         *(((START, f"~{key}"), f"{key}: not in the config, but needed; leave out ~{key}") for key in ("top", "json", "diagram", "resume")),

@@ -17,7 +17,7 @@ _ANY = frozenset({"seed", "resume", "paths", "executor"})
 _TRAIN = frozenset(
     {"encoder", "model", "data", "trainer", "optimizer", "callbacks", "runtime", "logger", "search", "opponent", "final", "init"}
 )
-_SEARCH = ("player", "position", "file", "dice", "move", "json", "top", "diagram", "out", "cubeful", "match", "strict", "names")
+_SEARCH = ("player", "position", "file", "dice", "move", "json", "top", "diagram", "out", "cubeful", "match", "strict", "names", "svg")
 READ = {
     "train": _ANY | _TRAIN,
     "evaluate": _ANY | {"search", "cube", "player", "opponent", "evaluator", "logger"},
