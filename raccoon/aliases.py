@@ -57,6 +57,7 @@ MODULES = {
     "engine.bearoff": "engine.exact_bearoff.engine",
     "engine.bearoff_files": "engine.exact_bearoff.table_files",
     "engine.bearoff_tables": "engine.exact_bearoff.tables",
+    "engine.cache": "engine.network.cache",
     "env.board26": "env.formats.board26",
     "env.diagram": "env.formats.diagram",
     "env.gnubg_id": "env.formats.gnubg_id",

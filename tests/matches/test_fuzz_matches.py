@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from raccoon.matches.text import decode
 
 from raccoon.contracts import RaccoonError
 from raccoon.matches import Match, mat_text, parse_match
+from raccoon.matches.formats.text import decode
 from raccoon.rng import generator
 
 FILES = sorted((Path(__file__).parents[1] / "golden" / "matches").iterdir())

@@ -216,7 +216,7 @@ def test_what_cannot_be_measured_is_refused_before_it_starts(tmp_path: Path) -> 
         CubePR(HERE).run(scalar, None, tmp_path, 1)
     with pytest.raises(RaccoonError, match=r"opponent: .*model/head=scalar"):
         CubePR(HERE).run(GNUBG, scalar, tmp_path, 1)
-    with pytest.raises(RaccoonError, match=r"evaluator\.compare: raccoon\.search\.lookahead\.StaticSearch is no player"):
+    with pytest.raises(RaccoonError, match=r"evaluator\.compare: raccoon\.search\.StaticSearch is no player"):
         CubePR(HERE, compare={"_target_": "raccoon.search.StaticSearch"}).run(GNUBG, None, tmp_path, 1)
     assert not list(tmp_path.iterdir())
     empty = tmp_path / "empty.json"

@@ -79,7 +79,7 @@ def test_the_same_player_without_the_cube_is_one_word_away(tmp_path: Path) -> No
     assert result.figures["pr_owned_cube"].value == pytest.approx(500 * losses[0][owned].mean())
     rows = {row["cube"]: row for row in result.tables["PR by cube"]}
     assert {name: row["decisions"] for name, row in rows.items()} == {
-        name: int((checker.cubes.owner == owner).sum()) for name, owner in (("centred", 0), ("player", 1), ("opponent", -1))
+        name: int((checker.cubes.owner == owner).sum()) for name, owner in (("centered", 0), ("player", 1), ("opponent", -1))
     }
     best = first_of_rows(checker.cubeless, checker.offsets)
     lost = checker.loss(checker.equity)[checker.offsets[:-1] + best].mean()
