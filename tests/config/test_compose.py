@@ -62,6 +62,11 @@ def test_player_options_have_an_opponent_of_the_same_name() -> None:
     assert set(catalogue()["player"]) == set(catalogue()["opponent"])
 
 
+def test_an_opponent_does_not_take_the_search_of_the_run() -> None:
+    plain_run, other = (compose("evaluate", ["opponent=gnubg0", f"search={search}"]).opponent for search in ("static", "pruned"))
+    assert other == plain_run
+
+
 @pytest.mark.parametrize("player", ["default", "checkpoint", "static"])
 @pytest.mark.parametrize(
     ("engine", "place"), [("net", ""), ("composite", "rest."), ("mixture", "engines.first."), ("lookahead", "engine.")]

@@ -226,7 +226,7 @@ def test_a_folder_in_use_is_refused_by_name_and_continued_after_a_kill() -> None
 
 
 def test_temporary_files_of_killed_runs_go_and_make_no_folder_foreign(tmp_path: Path) -> None:
-    left = f".status.json.{2**22 + 1}@{files._host()}.tmp"  # beyond the highest process number
+    left = f".status.json.{2**22 + 1}@{files.read_write._host()}.tmp"  # beyond the highest process number
     folder = fail(at("mine"))
     (folder / "final").mkdir()
     for place in (folder, folder / "final"):
@@ -292,7 +292,7 @@ def test_folders_of_runs_that_were_killed_at_their_start_go_and_those_at_work_st
     for folder in (*left, busy, foreign):
         folder.mkdir(parents=True)
     (left[0] / locks.NAME).touch()
-    (left[1] / f".status.json.{2**22 + 1}@{files._host()}.tmp").touch()
+    (left[1] / f".status.json.{2**22 + 1}@{files.read_write._host()}.tmp").touch()
     (foreign / "notes.txt").touch()
     with locks.writing(busy):
         run = complete(config())
