@@ -26,7 +26,7 @@ from raccoon.rng import torch_seed
 from raccoon.runs import interrupts
 from raccoon.runs.folder import Run
 from raccoon.train import final
-from raccoon.train.callbacks.checkpoints import TIMED, AtomicCheckpointIO, checkpoint_callbacks, peek, resume_path
+from raccoon.train.callbacks.checkpoints import TIMED, AtomicCheckpointIO, checkpoint_callbacks, drop_timed, peek, resume_path
 from raccoon.train.callbacks.history import EpochFigures, History
 from raccoon.train.callbacks.progress import EpochBar, EpochLines
 from raccoon.train.callbacks.save_on_interrupt import KeepsWork
@@ -65,6 +65,8 @@ def train(cfg: Mapping[str, Any], run: Run) -> Path:
                 log.info("continuing from %s", path)
             with interrupts.heard():
                 trainer.fit(module, datamodule=data, ckpt_path=path, weights_only=True)
+        if trainer.is_global_zero:
+            drop_timed(run.dir)
         report = final.export_and_measure(cfg, run, module, history.rows, evaluators, trainer.strategy.root_device)
         if trainer.is_global_zero:
             log_report(trainer.loggers, run.dir)

@@ -14,7 +14,7 @@ from raccoon.contracts import RaccoonError
 from raccoon.files import atomic, torch_file
 from raccoon.model.checkpoint_file import seal
 
-__all__ = ["BEST", "LAST", "TIMED", "AtomicCheckpointIO", "checkpoint_callbacks", "peek", "resume_path"]
+__all__ = ["BEST", "LAST", "TIMED", "AtomicCheckpointIO", "checkpoint_callbacks", "drop_timed", "peek", "resume_path"]
 
 BEST, LAST, TIMED = "best.ckpt", "last.ckpt", "timed.ckpt"
 _PARTS = {"pytorch-lightning_version", "state_dict", "loops"}
@@ -74,6 +74,12 @@ def resume_path(folder: Path) -> Path | None:
     """The newest checkpoint of the run in ``folder`` to continue from, None when it has none yet."""
     found = [path for path in (folder / LAST, folder / TIMED) if path.exists()]
     return max(found, key=lambda path: path.stat().st_mtime_ns) if found else None
+
+
+def drop_timed(folder: Path) -> None:
+    """Of a training that has come to its end: remove the checkpoint from within an epoch, unless it is the newest."""
+    if resume_path(folder) == folder / LAST:
+        (folder / TIMED).unlink(missing_ok=True)
 
 
 def peek(path: Path) -> dict[str, Any]:
