@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
+import io
 import itertools
 import re
 import shlex
@@ -22,7 +23,9 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 
 from raccoon import plugins, testing
+from raccoon.cli.play import program as play
 from raccoon.cli.program.composing import compose
+from raccoon.config.instantiate import plain
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -44,6 +47,7 @@ _MODULES = {
     "raccoon.cli.generate": "generate",
     "raccoon.cli.rgp": "rgp",
     "raccoon.cli.serve": "serve",
+    "raccoon.cli.play": "play",
 }
 
 
@@ -175,6 +179,19 @@ def test_code_prints_what_is_shown(code: str, shown: str, capsys: pytest.Capture
 
 def test_the_readme_shows_what_its_code_prints() -> None:
     assert "README.md" in {case.id for case in printed()}
+
+
+def test_the_readme_plays_the_game_that_it_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = re.search(r"^    printf '(.+)' \| python -m raccoon\.cli\.play (.+)\n\n((?:    .+\n)+)", page, re.MULTILINE)
+    assert shown is not None
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "stdin", io.StringIO(shown[1].replace("\\n", "\n")))
+    play._job(plain(compose("play", shlex.split(shown[2]))), None)
+    printed, page_has = (re.sub(r"\d+\.\d\d s;", "s;", text) for text in (capsys.readouterr().out, textwrap.dedent(shown[3])))
+    assert printed == page_has
 
 
 def test_no_file_is_written_twice() -> None:

@@ -16,7 +16,7 @@ from raccoon.contracts import RaccoonError
 from raccoon.env.movegen import ROLLS
 from raccoon.rng import hash64
 
-__all__ = ["OPENING_MODES", "OPENING_PAIRS", "STRATUM_GAMES", "opening", "rolls"]
+__all__ = ["OPENING_MODES", "OPENING_PAIRS", "STRATUM_GAMES", "opening", "rolls", "stream"]
 
 OPENING_PAIRS: NDArray[np.int8] = ROLLS[ROLLS[:, 0] != ROLLS[:, 1]]
 """``int8[15, 2]``: the unequal rolls, low die first."""
@@ -29,6 +29,14 @@ STRATUM_GAMES = 60
 def _below(hashes: NDArray[np.uint64], n: int) -> NDArray[np.int64]:
     """Hashes scaled to 0..n-1 by the high product (bias below n / 2**32)."""
     return ((hashes >> np.uint64(32)) * np.uint64(n) >> np.uint64(32)).astype(np.int64)
+
+
+def stream(games: NDArray[Any], number: NDArray[Any]) -> NDArray[np.int64]:
+    """``int64[N]``: the game numbers that decide the dice of game ``number`` (from 0) of match ``games[i]``.
+
+    The first game of a match has the number of the match, later ones their own.
+    """
+    return np.asarray(games, np.int64) + (np.asarray(number, np.int64) << 40)
 
 
 def rolls(seed: int, games: NDArray[Any], roll: NDArray[Any]) -> NDArray[np.int8]:

@@ -165,12 +165,12 @@ class _Table:
         return live.take(~over).joined(self._finish(live.take(over), won[over], won[over] != 0))
 
     def _dice(self, live: Live, games: NDArray[np.int64]) -> NDArray[np.int8]:
-        rolled = dice.rolls(self.seed, _stream(games, live.number), live.roll)
+        rolled = dice.rolls(self.seed, dice.stream(games, live.number), live.roll)
         first = live.roll == 0
         rolled[first] = self.first_dice[live.row[first]]
         later = first & (live.number > 0)
         if later.any():
-            rolled[later] = dice.opening(self.seed, _stream(games[later], live.number[later]))[1]
+            rolled[later] = dice.opening(self.seed, dice.stream(games[later], live.number[later]))[1]
         return rolled
 
     def _finish(self, live: Live, won: NDArray[np.int64], ended: NDArray[np.bool_]) -> Live:
@@ -186,13 +186,8 @@ class _Table:
         more = live.take(~done)
         if len(more.row) == 0 or self.length is None:
             return more
-        seats = dice.opening(self.seed, _stream(self.index[more.row], more.number + 1))[0]
+        seats = dice.opening(self.seed, dice.stream(self.index[more.row], more.number + 1))[0]
         return more.next_games(self._players_of(more.row, seats), self.length)
-
-
-def _stream(games: NDArray[np.int64], number: NDArray[np.int64]) -> NDArray[np.int64]:
-    """``int64[N]``: the game numbers that decide the dice. The first game of a match has the number of the match, later ones their own."""
-    return games + (number << 40)
 
 
 def _choose(players: tuple[Player, Player], turns: Turns, first: int) -> NDArray[np.int64]:

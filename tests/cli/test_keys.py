@@ -52,7 +52,7 @@ def test_a_key_that_would_be_ignored_is_refused(program: Callable[..., Any], kin
     def never(config: dict[str, Any], run: Run | None) -> None:
         raise AssertionError("work has begun")
 
-    done = program(partial(app.main, kind, never, run_folder=kind not in ("search", "rgp", "serve")), *overrides)
+    done = program(partial(app.main, kind, never, run_folder=kind not in ("search", "rgp", "serve", "play")), *overrides)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"error: {message}"), done.stderr
 

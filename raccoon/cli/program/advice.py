@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["advice", "check_groups", "check_missing"]
 
 _ID = re.compile(r"[A-Za-z0-9+/]{14}(:[A-Za-z0-9+/]{12})?")
-_PROGRAM = {kind: f"python -m raccoon.cli.{kind}" for kind in ("generate", "rgp", "serve")}
+_PROGRAM = {kind: f"python -m raccoon.cli.{kind}" for kind in ("generate", "rgp", "serve", "play")}
 _MULTIRUN = {"-m", "--multirun"}
 _OWN_CONFIG = {"--config-name", "-cn", "--config-dir", "-cd", "--config-path", "-cp"}  # what the keys are is not known here
 _TAKES_A_WORD = {"--cfg", "-c", "--package", "-p", "--info", "-i"}
@@ -111,7 +111,7 @@ def _several(kind: str, override: Override, groups: dict[str, Any]) -> str | Non
         return None
     key, _, value = (override.input_line or "").partition("=")
     as_list = f"{key}=[{value}]"
-    if kind in ("search", "rgp", "serve"):
+    if kind in ("search", "rgp", "serve", "play"):
         return f"{key}={value}: give one" if override.key_or_group in groups else f"{key}={value}: a list goes in brackets: {as_list}"
     one_each = f"{key}={value}: add -m for a run with each value"
     return one_each if override.key_or_group in groups else f"{one_each}; a list goes in brackets: {as_list}"

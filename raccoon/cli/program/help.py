@@ -16,6 +16,7 @@ _ABOUT = {
     "search": "Say what a player thinks of a position: plays ranked, chances, depth.",
     "serve": "Show a page in the browser of this machine: analyse, play, look at matches (docs/serve.md).",
     "rgp": "Let other programs play a player, by text messages (docs/rgp.md).",
+    "play": "Play against a player in a terminal: matches and money games with the cube (docs/play.md).",
 }
 _EXAMPLES = {
     "train": (
@@ -44,6 +45,12 @@ _EXAMPLES = {
         "player=default search=pruned search.ply=2",
         "player=gnubg2",
     ),
+    "play": (
+        "match_length=5",
+        "player=default search=pruned search.ply=2 match_length=7 file=tuesday.mat",
+        "player=gnubg2 jacoby=true beavers=true seed=3",
+        "dice=manual match_length=11",
+    ),
     "evaluate": (
         "player=default opponent=gnubg0 evaluator.games=6000",
         "evaluator=bgsage_pr player=checkpoint player.checkpoint=runs/.../net.pt",
@@ -52,10 +59,10 @@ _EXAMPLES = {
         "debug=fast",
     ),
 }
-_PROGRAM = {kind: f"python -m raccoon.cli.{kind}" for kind in ("generate", "rgp", "serve")}
+_PROGRAM = {kind: f"python -m raccoon.cli.{kind}" for kind in ("generate", "rgp", "serve", "play")}
 _HIDDEN = ("debug/",)
 _GLUE = "\u00a0"  # no line ends between an option and its provider
-_NO_RUNS = {"search", "rgp", "serve"}  # programs without a run folder, and so without the groups of those that have one
+_NO_RUNS = {"search", "rgp", "serve", "play"}  # programs without a run folder, and so without the groups of those that have one
 _OF_RUNS = {"debug", "executor", "experiment", "sweep"}
 
 

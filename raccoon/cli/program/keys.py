@@ -18,6 +18,7 @@ _TRAIN = frozenset(
     {"encoder", "model", "data", "trainer", "optimizer", "callbacks", "runtime", "logger", "search", "opponent", "final", "init"}
 )
 _SEARCH = ("player", "position", "file", "dice", "move", "json", "top", "diagram", "out", "cubeful", "match", "strict", "names", "svg")
+_PLAY = ("player", "seed", "file", "match_length", "jacoby", "beavers", "dice", "seat")
 READ = {
     "train": _ANY | _TRAIN,
     "evaluate": _ANY | {"search", "cube", "player", "opponent", "evaluator", "logger"},
@@ -25,6 +26,7 @@ READ = {
     "search": _ANY | {"search", "cube", *_SEARCH},
     "rgp": _ANY | {"search", "cube", "player"},
     "serve": _ANY | {"search", "cube", "player", "port", "depths"},
+    "play": _ANY | {"search", "cube", *_PLAY},
 }
 """The keys at the top of the config of each command line."""
 WITHIN = {
@@ -34,6 +36,7 @@ WITHIN = {
     "search": ("resume", *_SEARCH),
     "rgp": ("player",),
     "serve": ("player", "port", "depths"),
+    "play": _PLAY,
 }
 """What is read of them where it is not all: an override elsewhere counts if one of these refers to it."""
 _INSTEAD = {"seed": "data.source.seed decides which games there are"}

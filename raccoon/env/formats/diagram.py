@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
 
+from raccoon.contracts import CENTRED, OWNED
 from raccoon.env.board import as_board, check, pips
 
 __all__ = ["draw"]
@@ -13,11 +14,12 @@ __all__ = ["draw"]
 _MOST = 5
 
 
-def draw(board: ArrayLike) -> str:
-    """The board from the side on roll: ``X`` (slot 1) moves to its home at the lower right, ``O`` (slot 0) is the other side.
+def draw(board: ArrayLike, cube: int = 1, owner: int = CENTRED, on_roll: bool = True) -> str:
+    """The board as the player of slot 1 sees it: ``X`` moves to its home at the lower right, ``O`` (slot 0) is the other side.
 
-    Points carry the numbers of the side on roll; stacks above five show their height, and so does the bar. ``[1]``
-    is the cube, centred. Raises RaccoonError for an illegal board.
+    Points carry the numbers of ``X``; stacks above five show their height, and so does the bar. ``[1]`` is the ``cube``: in the middle
+    while it is centred, else beside its ``owner``'s home (as ``X`` sees it). ``on_roll``: ``X`` is, else ``O``. Raises RaccoonError for an
+    illegal board.
     """
     array = as_board(board)
     check(array[None])
@@ -26,12 +28,20 @@ def draw(board: ArrayLike) -> str:
     theirs, ours = (int(count) for count in pips(array[None])[0])
     top, bottom = range(13, 25), range(12, 0, -1)
     middle = " ".join(part for part in (f"O {other[24]}" if other[24] else "", f"X {mine[24]}" if mine[24] else "") if part)
-    lines = [f"O: {theirs} pips, {15 - sum(other)} off", _edge([f"{point:^3}" for point in top])]
-    lines += [_line(points, top, height) for height in range(_MOST)]
-    lines.append("|" + (f"bar: {middle}" if middle else "").center(39) + "| [1]")
-    lines += [_line(points, bottom, height) for height in reversed(range(_MOST))]
-    lines += [_edge([f"{point:^3}" for point in bottom]), f"X: {ours} pips, {15 - sum(mine)} off, on roll"]
-    return "\n".join(lines)
+    rows = [_line(points, top, height) for height in range(_MOST)]
+    rows.append("|" + (f"bar: {middle}" if middle else "").center(39) + "|")
+    rows += [_line(points, bottom, height) for height in reversed(range(_MOST))]
+    rows[_MOST if owner == CENTRED else -1 if owner == OWNED else 0] += f" [{cube}]"
+    turn = ", on roll"
+    return "\n".join(
+        [
+            f"O: {theirs} pips, {15 - sum(other)} off{'' if on_roll else turn}",
+            _edge([f"{point:^3}" for point in top]),
+            *rows,
+            _edge([f"{point:^3}" for point in bottom]),
+            f"X: {ours} pips, {15 - sum(mine)} off{turn if on_roll else ''}",
+        ]
+    )
 
 
 def _edge(cells: Sequence[str]) -> str:

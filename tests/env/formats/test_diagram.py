@@ -47,6 +47,19 @@ def test_around_the_points() -> None:
     assert {len(line) for line in lines[1:7] + lines[8:14]} == {41}
 
 
+def test_the_cube_stands_beside_its_owner() -> None:
+    shown = {
+        owner: [number for number, line in enumerate(draw(START, 4, owner).splitlines()) if line.endswith("| [4]")] for owner in (-1, 0, 1)
+    }
+    assert shown == {-1: [2], 0: [7], 1: [12]}
+    assert counted(draw(START, 4, 1)) == counted(draw(START))
+
+
+def test_the_other_side_may_be_on_roll() -> None:
+    first, *_, last = draw(START, on_roll=False).splitlines()
+    assert (first, last) == ("O: 167 pips, 0 off, on roll", "X: 167 pips, 0 off")
+
+
 def test_an_illegal_board_is_refused() -> None:
     with pytest.raises(RaccoonError):
         draw(np.full((2, 25), 2, np.int8))

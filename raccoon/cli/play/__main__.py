@@ -1,0 +1,5 @@
+"""``python -m raccoon.cli.play``."""
+
+from raccoon.cli.play.program import main
+
+main()
