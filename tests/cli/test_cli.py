@@ -160,7 +160,7 @@ def test_a_sweep_option_needs_no_flag(here: Callable[..., Any]) -> None:
     done = here("sweep=gnubg_plies")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("sweep: runs/multirun/evaluate/")
-    assert [line.split("  ")[0] for line in done.stdout.splitlines()[1:4]] == ["1 of 3", "2 of 3", "3 of 3"]
+    assert [line.split("  ")[0] for line in done.stdout.splitlines()[1:4]] == ["job 0", "job 1", "job 2"]
 
 
 def test_a_run_can_be_repeated_from_its_folder(tmp_path: Path) -> None:
@@ -311,5 +311,5 @@ def test_an_interrupted_run_says_how_to_go_on(
     assert "Traceback" not in error
     assert json.loads((tmp_path / "mine" / "status.json").read_text())["state"] == "interrupted"
     written = (tmp_path / "mine" / "run.log").read_text()
-    assert "WARNING raccoon.runs: interrupted" in written
+    assert "WARNING raccoon.runs.folder: interrupted" in written
     assert "Traceback" not in written

@@ -115,7 +115,7 @@ def test_final_measurements_are_part_of_the_report_and_run_once(make_config, tmp
     run = Run(tmp_path, "train", False, config)
     train(config, run)
     (tmp_path / "report.json").unlink()
-    module = SimpleNamespace(trainer=None)
+    module = SimpleNamespace(trainer=None, monitor=None)
     evaluator = Counting()
     rows = [{"epoch": 1, "seconds": 2.0, "val/mse": 0.5}]
     path = final.export_and_measure(config, run, module, rows, {"arena": evaluator}, torch.device("cuda", 1))
