@@ -33,7 +33,7 @@ def player() -> EnginePlayer:
 
 
 def test_every_check_is_there() -> None:
-    for name in testing.__all__:
+    for name in vars(testing)["__all__"]:
         assert callable(getattr(testing, name)), name
     with pytest.raises(AttributeError, match="no attribute 'check_nothing'"):
         _ = testing.check_nothing  # type: ignore[attr-defined]

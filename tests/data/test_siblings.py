@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -13,7 +15,7 @@ from raccoon.train.objectives.losses import sibling_mse
 
 
 def test_plays_of_a_turn_stay_together(small: PositionStore) -> None:
-    def batches(siblings: bool) -> list[tuple[torch.Tensor, ...]]:
+    def batches(siblings: bool) -> list[Any]:
         data = PositionData(folders=str(small.folder), batch_size=64, holdout=0.1, prefetch=0, siblings=siblings)
         data.setup()
         rows = np.concatenate(list(data.order.windows()))

@@ -17,10 +17,9 @@ from typing import Any
 import pytest
 from omegaconf import DictConfig, OmegaConf
 
-from raccoon import files
 from raccoon.cli.program import output
 from raccoon.contracts import RaccoonError
-from raccoon.files import locks
+from raccoon.files import locks, read_write
 from raccoon.runs import folder as runs
 from raccoon.runs.folder import Run, open_run
 
@@ -226,7 +225,7 @@ def test_a_folder_in_use_is_refused_by_name_and_continued_after_a_kill() -> None
 
 
 def test_temporary_files_of_killed_runs_go_and_make_no_folder_foreign(tmp_path: Path) -> None:
-    left = f".status.json.{2**22 + 1}@{files.read_write._host()}.tmp"  # beyond the highest process number
+    left = f".status.json.{2**22 + 1}@{read_write._host()}.tmp"  # beyond the highest process number
     folder = fail(at("mine"))
     (folder / "final").mkdir()
     for place in (folder, folder / "final"):
@@ -292,7 +291,7 @@ def test_folders_of_runs_that_were_killed_at_their_start_go_and_those_at_work_st
     for folder in (*left, busy, foreign):
         folder.mkdir(parents=True)
     (left[0] / locks.NAME).touch()
-    (left[1] / f".status.json.{2**22 + 1}@{files.read_write._host()}.tmp").touch()
+    (left[1] / f".status.json.{2**22 + 1}@{read_write._host()}.tmp").touch()
     (foreign / "notes.txt").touch()
     with locks.writing(busy):
         run = complete(config())
