@@ -189,7 +189,7 @@ def _module(path: Path) -> str:
 def fitting_tests(path: Path) -> list[Path]:
     """The test files for a module (relative to the checkout): those that name it, or else those that name what imports it.
 
-    Files called after the module come first, then those of its package, then shorter ones.
+    Files called after the module come first, then the one called after its package, then those of its package, then shorter ones.
     """
     module = _module(path)
     found = [test for test, names in _named().items() if module in names]
@@ -197,7 +197,11 @@ def fitting_tests(path: Path) -> list[Path]:
         users = _users(module)
         found = [test for test, names in _named().items() if names & users and test.parts[1] == path.parts[1]]
     package = path.parts[1]
-    return sorted(found, key=lambda test: (path.stem not in test.stem, package not in str(test), (ROOT / test).stat().st_size))
+
+    def order(test: Path) -> tuple[bool, bool, bool, int]:
+        return path.stem not in test.stem, test.stem != f"test_{package}", package not in str(test), (ROOT / test).stat().st_size
+
+    return sorted(found, key=order)
 
 
 @cache

@@ -50,5 +50,5 @@ def test_faults_of_a_source(tmp_path: Path) -> None:
 
 def test_fitting_tests_name_the_module() -> None:
     assert fitting_tests(Path("raccoon/play/dice.py"))[0] == Path("tests/play/test_dice.py")
-    assert fitting_tests(Path("raccoon/executor/processes.py"))[0] == Path("tests/executor/test_ray.py")
+    assert fitting_tests(Path("raccoon/executor/processes.py"))[0] == Path("tests/executor/test_executor.py")
     assert all((ROOT / test).is_file() for test in fitting_tests(Path("raccoon/rng.py")))
