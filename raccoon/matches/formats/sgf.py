@@ -46,34 +46,54 @@ def read_sgf(text: str, source: str) -> Draft:
 
 def _trees(text: str, draft: Draft) -> list[tuple[int, list[_Node]]]:
     """The nodes of the main line of every tree, with the line where it begins."""
-    trees: list[tuple[int, list[_Node]]] = []
-    depth, line, name = 0, 1, ""
-    closed = False  # the main line of this tree has ended: what follows is a variation of it
+    reader = _Trees(draft)
     for found in _TOKEN.finditer(text.removeprefix("\ufeff")):
+        reader.read(found)
+    if reader.depth:
+        draft.fault(reader.line, "the file ends within a game")
+    return reader.trees
+
+
+class _Trees:
+    """What has been read of a collection so far: ``trees``, the ``line`` reached, and how many brackets are open there."""
+
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
+        self.trees: list[tuple[int, list[_Node]]] = []
+        self.depth, self.line, self.name = 0, 1, ""
+        self.closed = False  # the main line of this tree has ended: what follows is a variation of it
+
+    def read(self, found: re.Match[str]) -> None:
+        """Take the next token of the file."""
         token = found[0]
         if token == "(":
-            if depth == 0:
-                trees.append((line, []))
-                closed = False
-            elif closed:
-                draft.fault(line, "a variation; only the first line of a game is read")
-            depth += 1
+            self._open()
         elif token == ")":
-            depth, closed = max(depth - 1, 0), True
-        elif depth == 0 or closed or found[3]:
-            if token.strip() and not closed:
-                draft.fault(line, f"no SGF: {token[:40]!r}")
-        elif token == ";":
-            trees[-1][1].append(_Node())
+            self.depth, self.closed = max(self.depth - 1, 0), True
+        elif not self.closed:
+            if self.depth and not found[3]:
+                self._in_main_line(found)
+            elif token.strip():
+                self.draft.fault(self.line, f"no SGF: {token[:40]!r}")
+        self.line += token.count("\n")
+
+    def _open(self) -> None:
+        if self.depth == 0:
+            self.trees.append((self.line, []))
+            self.closed = False
+        elif self.closed:
+            self.draft.fault(self.line, "a variation; only the first line of a game is read")
+        self.depth += 1
+
+    def _in_main_line(self, found: re.Match[str]) -> None:
+        nodes = self.trees[-1][1]
+        if found[0] == ";":
+            nodes.append(_Node())
         elif found[1]:
-            name = found[1]
-        elif token[0] == "[" and trees[-1][1]:
+            self.name = found[1]
+        elif found[0][0] == "[" and nodes:
             value = re.sub(r"\\(.)", r"\1", found[2], flags=re.DOTALL)
-            trees[-1][1][-1].properties.setdefault(name, []).append((value, line))
-        line += token.count("\n")
-    if depth:
-        draft.fault(line, "the file ends within a game")
-    return trees
+            nodes[-1].properties.setdefault(self.name, []).append((value, self.line))
 
 
 def _game(draft: Draft, nodes: list[_Node], line: int) -> None:
