@@ -1,7 +1,8 @@
 """``python -m raccoon.cli.export IN OUT``: a checkpoint (.pt or .ckpt) as a small network file (.pt) with 16-bit weights, or as ONNX.
 
 IN may be "default" or "prune", the networks that ship with Raccoon. Of a training checkpoint the averaged weights are
-taken. What it says about its making goes along.
+taken. What it says about its making goes along. IN may also be several networks of one kind, separated by commas (A.ckpt,B.ckpt):
+OUT.pt has the mean of their weights, and its meta the digest of each.
 
 OUT.onnx is compared with the network on 2,000 positions and scored on the embedded benchmark; OUT.meta.json describes it and
 OUT.golden.json has positions with what goes in and comes out. After OUT.onnx may follow:
@@ -22,7 +23,7 @@ from raccoon.cli.program.app import plain_main
 from raccoon.contracts import RaccoonError
 from raccoon.files import check_suffix
 
-__all__ = ["main", "run"]
+__all__ = ["main", "run", "write_net"]
 
 
 def run(arguments: Sequence[str]) -> str:
@@ -32,16 +33,28 @@ def run(arguments: Sequence[str]) -> str:
         return usage
     if len(arguments) < 2 or arguments[0].startswith("-"):
         raise RaccoonError(usage)
-    from raccoon import assets
-
     source, target, *more = arguments
     check_suffix(target, "a network", ".pt", ".onnx")
     options = _options(more, usage)
     if options and not target.endswith(".onnx"):
         raise RaccoonError(f"{more[0]}: is for ONNX; name the target {Path(target).with_suffix('.onnx')}, or leave it out")
-    if source not in assets.NETS and not Path(source).exists():
-        raise RaccoonError(f"{source}: no such checkpoint")
-    return _onnx(source, target, options) if target.endswith(".onnx") else _torch(source, target)
+    sources = _sources(source)
+    if target.endswith(".onnx"):
+        if len(sources) > 1:
+            raise RaccoonError(f"{source}: an average becomes a .pt first; export that to {target}")
+        return _onnx(source, target, options)
+    return write_net(sources, target)
+
+
+def _sources(text: str) -> list[str]:
+    """The files of one or several networks. Raises RaccoonError naming one that is missing."""
+    from raccoon import assets
+
+    names = [text] if Path(text).exists() else text.split(",")
+    for name in names:
+        if name not in assets.NETS and not Path(name).exists():
+            raise RaccoonError(f"{name or text}: no such checkpoint")
+    return names
 
 
 def _options(words: Sequence[str], usage: str) -> dict[str, Any]:
@@ -65,14 +78,21 @@ def _options(words: Sequence[str], usage: str) -> dict[str, Any]:
     return options
 
 
-def _torch(source: str, target: str) -> str:
+def write_net(sources: Sequence[str], target: Path | str) -> str:
+    """Write the network of ``sources`` (files, or names of networks that ship), the average of several, to ``target`` with 16-bit
+    weights; returns what to tell of it. Raises RaccoonError naming the file that is at fault."""
     from raccoon import assets
-    from raccoon.model import checkpoint_file
+    from raccoon.model import average, checkpoint_file
 
-    source = str(assets.path(assets.NETS[source])) if source in assets.NETS else source
-    net, header = checkpoint_file.load(source)
-    checkpoint_file.save(target, net, header.get("meta"), half=True)
-    return f"{target}: {Path(target).stat().st_size:,} bytes, {net.encoder.describe()}"
+    paths = [str(assets.path(assets.NETS[source])) if source in assets.NETS else source for source in sources]
+    if len(paths) > 1:
+        net, meta = average.average(paths)
+    else:
+        net, header = checkpoint_file.load(paths[0])
+        meta = header.get("meta", {})
+    checkpoint_file.save(target, net, meta, half=True)
+    of = f", the average of {len(paths)}" if len(paths) > 1 else ""
+    return f"{target}: {Path(target).stat().st_size:,} bytes, {net.encoder.describe()}{of}"
 
 
 def _onnx(source: str, target: str, options: dict[str, Any]) -> str:

@@ -66,6 +66,45 @@ def test_a_suffix_that_is_not_what_is_written_is_refused(program: Any, words: li
     assert list(tmp_path.iterdir()) == []
 
 
+def saved(path: Path, seed: int = 1, encoder: Encoder | None = None, **changes: Any) -> Path:
+    checkpoint_file.save(path, build_net(MLP | changes, encoder or Encoder(), seed=seed), {"seed": seed})
+    return path
+
+
+def test_several_networks_become_the_mean_of_their_weights(tmp_path: Path) -> None:
+    names = [str(saved(tmp_path / f"{seed}.pt", seed)) for seed in (1, 2, 3)]
+    said = export.run([",".join(names), str(tmp_path / "mean.pt")])
+    assert said.endswith(", the average of 3")
+    net, header = checkpoint_file.load(tmp_path / "mean.pt")
+    parents = [checkpoint_file.load(name) for name in names]
+    for name, value in net.state_dict().items():
+        wanted = np.mean([parent.state_dict()[name].numpy() for parent, _ in parents], axis=0)
+        np.testing.assert_allclose(value.numpy(), wanted, rtol=1e-3, atol=1e-4)  # 16 bits
+    assert header["meta"]["seed"] == 1
+    wanted = [{"file": f"{seed}.pt", "digest": head["digest"]} for seed, (_, head) in zip((1, 2, 3), parents, strict=True)]
+    assert header["meta"]["average"] == wanted
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"policy": True}, r"two\.pt: holds another architecture: model\.policy is True and False in .*one\.pt"),
+        ({"backbone": MLP["backbone"] | {"hidden": [32, 8]}}, r"model\.backbone\.hidden is \[32, 8\] and \[32, 16\]"),
+        ({"head": {"_target_": "raccoon.model.Scalar", "_partial_": True}}, r"model\.head\._target_"),
+        ({"encoder": Encoder(["pip"])}, r"two\.pt: made for .*, but .*one\.pt for "),
+    ],
+)
+def test_networks_of_another_kind_have_no_average(changes: dict[str, Any], told: str, tmp_path: Path) -> None:
+    names = f"{saved(tmp_path / 'one.pt')},{saved(tmp_path / 'two.pt', **changes)}"
+    with pytest.raises(RaccoonError, match=told):
+        export.run([names, str(tmp_path / "mean.pt")])
+    with pytest.raises(RaccoonError, match=r"three\.pt: no such checkpoint"):
+        export.run([f"{tmp_path / 'one.pt'},three.pt", str(tmp_path / "mean.pt")])
+    with pytest.raises(RaccoonError, match=r"an average becomes a \.pt first"):
+        export.run([names, str(tmp_path / "mean.onnx")])
+    assert not list(tmp_path.glob("mean*"))
+
+
 def test_help_is_plain_text(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("sys.argv", ["export", "--help"])
     export.main()
