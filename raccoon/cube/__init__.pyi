@@ -1,4 +1,5 @@
 from raccoon.cube.exact_bearoff import CubefulBearoff as CubefulBearoff
+from raccoon.cube.gnubg_index import GnubgJanowski as GnubgJanowski
 from raccoon.cube.janowski import X_CONTACT as X_CONTACT
 from raccoon.cube.janowski import X_RACE as X_RACE
 from raccoon.cube.janowski import cl2cf_money as cl2cf_money

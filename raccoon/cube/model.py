@@ -62,12 +62,16 @@ class Janowski:
         self.bearoff, self.turns = bearoff, turns
         self.suffix = "".join(
             [
-                "" if (self.x_contact, self.x_race) == (X_CONTACT, X_RACE) else f"+x{self.x_contact:g}/{self.x_race:g}",
+                self._index_name(),
                 "" if bearoff else "+nobearoff",
                 "" if moves == "cubeful" else "+cubeless",
                 "" if turns else "+noturns",
             ]
         )
+
+    def _index_name(self) -> str:
+        published = (self.x_contact, self.x_race) == (X_CONTACT, X_RACE)
+        return "" if published else f"+x{self.x_contact:g}/{self.x_race:g}"
 
     def index(self, boards: Boards) -> NDArray[np.float64]:
         """``float64[N]``: cube-life index of each board."""
