@@ -22,7 +22,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.cubes import CENTRED, OPPONENT, OWNED, CubeEquities, CubeRules, Cubes
+from raccoon.cube_rules import CENTRED, OPPONENT, OWNED, CubeEquities, CubeRules, Cubes
 
 __all__ = [
     "CENTRED",

@@ -19,8 +19,8 @@ from raccoon.config.arguments import check_arguments
 from raccoon.contracts import RaccoonError
 from raccoon.cube.state import owner_codes
 from raccoon.env.board import START
-from raccoon.env.codec import from_position_id, from_position_key, from_xgid
 from raccoon.env.notation import parse_turn
+from raccoon.env.position_ids import from_position_id, from_position_key, from_xgid
 from raccoon.eval.benchmark import exchange as benchmark_json
 from raccoon.search.analysis.questions import read_question
 

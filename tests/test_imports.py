@@ -15,7 +15,7 @@ import raccoon
 
 ROOT = Path(raccoon.__file__).parent
 LAYERS = [
-    ["aliases", "lazy", "rng", "progress", "cubes", "flatten"],
+    ["aliases", "lazy", "rng", "progress", "cube_rules", "flatten"],
     ["contracts", "versions", "plugins"],
     ["assets", "checks", "files", "stats"],
     ["executor", "report"],

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from raccoon.contracts import Boards, Player, RaccoonError
-from raccoon.env.codec import from_position_id
 from raccoon.env.formats.xgid import Position, to_xgid
 from raccoon.env.movegen import enumerate_turns
 from raccoon.env.notation import format_turns
+from raccoon.env.position_ids import from_position_id
 
 __all__ = ["Analysis", "Candidate", "CubeAction", "Play", "analyse", "legal_plays", "read_position"]
 

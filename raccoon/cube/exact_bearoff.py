@@ -13,7 +13,7 @@ from raccoon.contracts import OPPONENT, Boards, Cubes, RaccoonError
 from raccoon.cube.choice import OWNERS, best_of, with_beavers
 from raccoon.cube.exact_bearoff_tables import COLUMNS, WITHOUT_GAMMONS, cubeful, members
 from raccoon.cube.janowski import CubeEquities
-from raccoon.cubes import OWNER_NAMES
+from raccoon.cube_rules import OWNER_NAMES
 from raccoon.engine.base import checked
 from raccoon.engine.exact_bearoff.engine import within
 from raccoon.engine.exact_bearoff.table_files import load_or_build

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.cubes import CENTRED, OPPONENT, OWNED, OWNER_NAMES
+from raccoon.cube_rules import CENTRED, OPPONENT, OWNED, OWNER_NAMES
 from raccoon.engine.exact_bearoff.tables import count, positions, results
 from raccoon.env.kernels import kernel
 from raccoon.env.movegen import ROLL_PROBS

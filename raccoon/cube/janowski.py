@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from raccoon import cubes
+from raccoon import cube_rules
 from raccoon.checks import quoted
 from raccoon.contracts import OPPONENT, OWNED, Boards, CubeEquities, RaccoonError
 from raccoon.cube.state import owner_codes
@@ -63,7 +63,7 @@ def cube_index(boards: Boards, contact: float = X_CONTACT, race: float = X_RACE)
 
 def jacoby_active(owner: Any, rule: bool) -> Any:
     """Whether the Jacoby rule applies: only while the cube is centred. A bool, or ``bool[...]`` for an array of owners."""
-    active = cubes.jacoby_active(owner_codes(owner), rule)
+    active = cube_rules.jacoby_active(owner_codes(owner), rule)
     return bool(active) if active.ndim == 0 else active
 
 
@@ -84,7 +84,7 @@ def money_live(p: ArrayLike, w: ArrayLike, l: ArrayLike, owner: Any, jacoby: Arr
     p, w, lo = (np.asarray(value, np.float64) for value in (p, w, l))
     owner = owner_codes(owner)
     # pinned points: what both sides get at and beyond the take and cash points
-    active = cubes.jacoby_active(owner, jacoby)
+    active = cube_rules.jacoby_active(owner, jacoby)
     low, high = np.where(active, 1.0, lo), np.where(active, 1.0, w)
     take, cash = (lo - 0.5) / (w + lo + 0.5), (lo + 1.0) / (w + lo + 0.5)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -109,7 +109,7 @@ def cl2cf_money(probs5: ArrayLike, owner: Any, x: ArrayLike, jacoby: ArrayLike =
         raise RaccoonError(f"cube-life index x={quoted(x)}: give a number from 0 to 1")
     w, lo = compute_wl(five)
     p = five[..., 0]
-    active = cubes.jacoby_active(codes, jacoby)
+    active = cube_rules.jacoby_active(codes, jacoby)
     dead = np.where(active, 2.0 * p - 1.0, p * w - (1.0 - p) * lo)
     return (1.0 - index) * dead + index * money_live(p, w, lo, codes, active)
 

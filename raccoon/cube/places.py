@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from raccoon.contracts import OPPONENT, Boards, CubeEquities, CubeModel, Cubes, ExactCubeModel
 from raccoon.cube.choice import OWNERS, best_of, with_beavers
-from raccoon.cubes import jacoby_active
+from raccoon.cube_rules import jacoby_active
 
 __all__ = ["Places", "places_of", "told_apart"]
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from raccoon.checks import quoted
 from raccoon.contracts import CENTRED, OWNED, CubeRules, RaccoonError
 from raccoon.contracts import OPPONENT as _OPPONENT
-from raccoon.cubes import OWNER_NAMES
+from raccoon.cube_rules import OWNER_NAMES
 
 __all__ = ["CAP", "CENTERED", "OPPONENT", "PLAYER", "CubeState", "flip_label", "owner_codes", "owner_label"]
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from raccoon.contracts import Boards
 from raccoon.engine.base import EngineBase
-from raccoon.env.codec import position_words
+from raccoon.env.position_ids import position_words
 from raccoon.rng import hash64, uniform
 
 __all__ = ["RandomEngine"]

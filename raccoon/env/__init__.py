@@ -1,7 +1,7 @@
 """The rules of backgammon on batches of boards: no engine, no torch.
 
 Modules: ``board`` (validity, pips, race, end of a game), ``movegen`` (whole turns), ``half_moves`` (OpenSpiel's 1352
-actions), ``codec``, ``xgid``, ``gnubg_id`` and ``board26`` (formats), ``notation`` (turns as text), ``encoder`` (network input),
+actions), ``position_ids``, ``xgid``, ``gnubg_id`` and ``board26`` (formats), ``notation`` (turns as text), ``encoder`` (network input),
 ``game_wrapper`` (OpenSpiel states), ``ragged`` and ``lookup`` (rows of different lengths). The names below are imported on first use.
 """
 

@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.env.board import START
-from raccoon.env.codec import row_keys, unique_boards
 from raccoon.env.half_moves import apply_actions, for_player, legal_actions
 from raccoon.env.movegen import ROLLS
+from raccoon.env.position_ids import row_keys, unique_boards
 
 __all__ = [
     "CHANCE_ROLLS",

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, Turns
 from raccoon.env import ragged
-from raccoon.env.codec import row_keys
+from raccoon.env.position_ids import row_keys
 
 __all__ = ["ChildLookup", "Lookup"]
 

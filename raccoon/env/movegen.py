@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from raccoon.contracts import Boards, Cubes, RaccoonError, Turns
 from raccoon.env.board import as_array, as_boards, check, unfinished
-from raccoon.env.codec import side_bits
 from raccoon.env.kernels import kernel
+from raccoon.env.position_ids import side_bits
 
 __all__ = ["ROLLS", "ROLL_PROBS", "afterstates", "afterstates_all_rolls", "check_dice", "enumerate_turns", "step", "undo"]
 

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 from raccoon.checks import quoted
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.env.board import as_array, as_board, swap
-from raccoon.env.codec import position_id
 from raccoon.env.movegen import afterstates, check_dice, step, undo
+from raccoon.env.position_ids import position_id
 
 __all__ = ["CANNOT_MOVE", "format_turn", "format_turns", "parse_turn"]
 

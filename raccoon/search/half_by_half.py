@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, Engine, Turns
 from raccoon.env import ragged
-from raccoon.env.codec import row_keys, unique_boards
 from raccoon.env.half_moves import apply_actions, legal_actions
+from raccoon.env.position_ids import row_keys, unique_boards
 
 __all__ = ["HalfTurns", "behind_best_half", "half_turns", "two_step"]
 

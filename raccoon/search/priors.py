@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from raccoon.contracts import Engine, PolicyEngine, RaccoonError, Turns
 from raccoon.engine.base import policy_engine
-from raccoon.env.codec import row_keys
 from raccoon.env.lookup import ChildLookup
+from raccoon.env.position_ids import row_keys
 from raccoon.search.half_by_half import HalfTurns, half_turns
 
 __all__ = ["priors"]

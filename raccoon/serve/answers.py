@@ -10,8 +10,8 @@ import numpy as np
 
 from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError, Search
-from raccoon.env.codec import position_id
 from raccoon.env.formats.xgid import Position, to_xgid
+from raccoon.env.position_ids import position_id
 from raccoon.matches.record import LABELS
 from raccoon.matches.svg import board_svg
 from raccoon.play.game import OPENING, ROLL, Game

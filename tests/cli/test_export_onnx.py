@@ -16,9 +16,9 @@ from raccoon.cli import export
 from raccoon.contracts import RaccoonError
 from raccoon.engine.net import NetEngine
 from raccoon.engine.network.onnx import OnnxEngine
-from raccoon.env.codec import from_position_id
 from raccoon.env.encoder import Encoder
 from raccoon.env.movegen import ROLLS
+from raccoon.env.position_ids import from_position_id
 from raccoon.export import export_onnx
 from raccoon.files import read_json
 from raccoon.model import build_net, checkpoint_file

@@ -28,7 +28,7 @@ from raccoon.config.instantiate import build, check_declared, check_flags, plain
 from raccoon.contracts import Evaluator, Player, RaccoonError, Search
 from raccoon.data.label_sets.generate import SelfPlayLabels, generate
 from raccoon.engine.net import NetEngine
-from raccoon.env.codec import position_id
+from raccoon.env.position_ids import position_id
 from raccoon.executor import ProcessExecutor
 from raccoon.model import build_net
 from raccoon.plugins import catalogue, defaults

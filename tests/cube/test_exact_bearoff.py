@@ -22,8 +22,8 @@ from raccoon.cube.janowski import cube_equities
 from raccoon.engine.exact_bearoff.engine import BearoffEngine
 from raccoon.engine.exact_bearoff.tables import positions
 from raccoon.env.board import START
-from raccoon.env.codec import from_position_id, from_position_key, position_key
 from raccoon.env.movegen import ROLL_PROBS, afterstates_all_rolls
+from raccoon.env.position_ids import from_position_id, from_position_key, position_key
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 CASES = json.loads((GOLDEN / "cube_exact.json").read_text())

@@ -13,7 +13,7 @@ from raccoon.cube import X_CONTACT, X_RACE, cl2cf_money, compute_wl, cube_action
 from raccoon.cube.janowski import probs6_to_cumulative5
 from raccoon.cube.state import CENTERED, OPPONENT, PLAYER, CubeState, flip_label, owner_codes
 from raccoon.env.board import START
-from raccoon.env.codec import from_position_id
+from raccoon.env.position_ids import from_position_id
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 OWNERS = (PLAYER, CENTERED, OPPONENT)

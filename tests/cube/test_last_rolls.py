@@ -15,8 +15,8 @@ from raccoon.cube.model import Janowski
 from raccoon.engine.base import EngineBase
 from raccoon.engine.random import RandomEngine
 from raccoon.env.board import START
-from raccoon.env.codec import from_position_id
 from raccoon.env.movegen import ROLL_PROBS, ROLLS, afterstates
+from raccoon.env.position_ids import from_position_id
 from raccoon.play.player import EnginePlayer
 from raccoon.search.cubeful import CubefulTree
 from raccoon.search.expectimax import Expectimax

@@ -16,7 +16,7 @@ from raccoon.data.label_sets.rows import unpack6
 from raccoon.data.label_sets.store import PositionStore
 from raccoon.data.loader import Batch, HeldOutLoader, TrainLoader
 from raccoon.data.sampler import RowOrder, held_out
-from raccoon.env.codec import position_keys
+from raccoon.env.position_ids import position_keys
 
 Batches = Sequence[Batch]
 

@@ -12,7 +12,7 @@ from raccoon.contracts import RaccoonError
 from raccoon.engine.base import EngineBase
 from raccoon.engine.random import RandomEngine
 from raccoon.env.board import START
-from raccoon.env.codec import from_position_id
+from raccoon.env.position_ids import from_position_id
 
 CASES = json.loads((Path(__file__).parents[1] / "golden" / "terminal.json").read_text())
 

@@ -18,8 +18,8 @@ from raccoon.engine.exact_bearoff import tables as bearoff_tables
 from raccoon.engine.exact_bearoff.engine import BearoffEngine
 from raccoon.engine.exact_bearoff.tables import MAX_ROLLS, count, one_sided, positions, rank, two_sided
 from raccoon.env.board import START
-from raccoon.env.codec import from_position_id, from_position_key, position_key
 from raccoon.env.movegen import ROLL_PROBS, afterstates_all_rolls
+from raccoon.env.position_ids import from_position_id, from_position_key, position_key
 from raccoon.testing import check_engine
 
 Bearoffs = Callable[..., np.ndarray]

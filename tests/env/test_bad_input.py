@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from raccoon.contracts import RaccoonError
-from raccoon.env import board, codec, encoder, half_moves, movegen, notation
+from raccoon.env import board, encoder, half_moves, movegen, notation, position_ids
 from raccoon.env.board import START
 from raccoon.env.encoder import Encoder
 from raccoon.env.formats.xgid import Position, from_xgid, to_xgid
@@ -34,7 +34,7 @@ BATCH = {
     "afterstates": lambda b: movegen.afterstates(b, [[3, 1]]),
     "afterstates_all_rolls": movegen.afterstates_all_rolls,
     "enumerate_turns": lambda b: movegen.enumerate_turns(b, [[3, 1]]),
-    "position_keys": codec.position_keys,
+    "position_keys": position_ids.position_keys,
     "encode": encoder.encode,
     "encode_flat": encoder.encode_flat,
     "legal_mask": lambda b: half_moves.legal_mask(b, [[3, 1]]),
@@ -48,7 +48,9 @@ def test_boards_that_are_none_are_refused(function: Any, boards: Any) -> None:
         function(boards)
 
 
-@pytest.mark.parametrize("function", [board.pips, board.is_race, board.terminal_points, codec.unique_boards], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "function", [board.pips, board.is_race, board.terminal_points, position_ids.unique_boards], ids=lambda f: f.__name__
+)
 @pytest.mark.parametrize("boards", NO_BOARDS.values(), ids=NO_BOARDS)
 def test_what_is_no_array_of_boards_is_refused(function: Any, boards: Any) -> None:
     with pytest.raises(RaccoonError, match="boards"):
@@ -62,8 +64,8 @@ def test_swap_refuses_what_has_no_sides(boards: Any) -> None:
 
 
 SINGLE = {
-    "position_id": codec.position_id,
-    "position_key": codec.position_key,
+    "position_id": position_ids.position_id,
+    "position_key": position_ids.position_key,
     "parse_turn": lambda b: notation.parse_turn(b, (3, 1), "8/5 6/5"),
     "format_turn": lambda b: notation.format_turn(b, START, (3, 1)),
     "format_turn child": lambda b: notation.format_turn(START, b, (3, 1)),
@@ -125,7 +127,7 @@ def test_an_encoder_wants_true_or_false(arguments: dict[str, Any], key: str) -> 
 
 @pytest.mark.parametrize("value", [None, 5, b"4HPwATDgc/ABMA", ["x"] * 14], ids=str)
 def test_texts_are_texts(value: Any) -> None:
-    for function in (codec.from_position_id, from_xgid, lambda text: notation.parse_turn(START, (3, 1), text)):
+    for function in (position_ids.from_position_id, from_xgid, lambda text: notation.parse_turn(START, (3, 1), text)):
         with pytest.raises(RaccoonError, match="instead of a text"):
             function(value)
 
@@ -133,7 +135,7 @@ def test_texts_are_texts(value: Any) -> None:
 @pytest.mark.parametrize("key", [None, 5, "abcdefghij", [1] * 10], ids=str)
 def test_keys_are_bytes(key: Any) -> None:
     with pytest.raises(RaccoonError, match="instead of bytes"):
-        codec.from_position_key(key)
+        position_ids.from_position_key(key)
 
 
 @pytest.mark.parametrize("cube", ["٣", " 3", "1_0", "", "9" * 5000])

@@ -7,8 +7,8 @@ import pytest
 
 from raccoon.contracts import RaccoonError
 from raccoon.env.board import START, as_boards, is_race, pips, swap, terminal_points, validate
-from raccoon.env.codec import from_position_id
 from raccoon.env.game_wrapper import random_playout, view
+from raccoon.env.position_ids import from_position_id
 
 
 def board(mine: dict[int, int], theirs: dict[int, int]) -> np.ndarray:

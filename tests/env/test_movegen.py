@@ -9,9 +9,9 @@ import pytest
 
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, Cubes, RaccoonError
 from raccoon.env.board import START, swap, validate
-from raccoon.env.codec import from_position_id, position_id, position_key
 from raccoon.env.game_wrapper import turn_results, view
 from raccoon.env.movegen import ROLL_PROBS, ROLLS, afterstates, afterstates_all_rolls, enumerate_turns
+from raccoon.env.position_ids import from_position_id, position_id, position_key
 
 gnubg_nn: Any = importlib.import_module("gnubg_nn")  # its members are made at run time
 

@@ -7,9 +7,9 @@ import pytest
 
 from raccoon.contracts import RaccoonError
 from raccoon.env.board import START, swap
-from raccoon.env.codec import from_position_id, position_id
 from raccoon.env.movegen import afterstates, afterstates_all_rolls
 from raccoon.env.notation import CANNOT_MOVE, format_turn, format_turns, parse_turn
+from raccoon.env.position_ids import from_position_id, position_id
 
 
 def board(mine: dict[int, int], theirs: dict[int, int]) -> np.ndarray:

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from raccoon.env.board import is_race, pips, swap, terminal_points, validate
-from raccoon.env.codec import (
+from raccoon.env.movegen import afterstates
+from raccoon.env.position_ids import (
     Position,
     from_position_id,
     from_position_key,
@@ -18,7 +19,6 @@ from raccoon.env.codec import (
     to_xgid,
     unique_boards,
 )
-from raccoon.env.movegen import afterstates
 
 
 @st.composite

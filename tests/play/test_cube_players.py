@@ -14,8 +14,8 @@ import pytest
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, CubeRules, Cubes, RaccoonError, Turns
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.env.board import START
-from raccoon.env.codec import from_position_id
 from raccoon.env.formats.board26 import to_board26
+from raccoon.env.position_ids import from_position_id
 from raccoon.play import play_games
 from raccoon.play.gnubg_cli import GnubgCliPlayer
 from raccoon.play.gnubg_process import find_program

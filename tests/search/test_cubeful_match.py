@@ -17,9 +17,9 @@ from raccoon.engine.gnubg import GnubgEngine
 from raccoon.engine.net import NetEngine
 from raccoon.engine.sage import SageEngine, sage_module, sage_strategy
 from raccoon.env.board import is_race, pips, terminal_points
-from raccoon.env.codec import from_position_id
 from raccoon.env.formats.board26 import to_board26
 from raccoon.env.movegen import ROLL_PROBS, ROLLS, afterstates, afterstates_all_rolls
+from raccoon.env.position_ids import from_position_id
 from raccoon.search.analysis.questions import read_question
 from raccoon.search.cubeful import CubefulTree
 from raccoon.search.expectimax import Expectimax

@@ -17,9 +17,9 @@ from raccoon.engine.gnubg import GnubgEngine
 from raccoon.engine.net import NetEngine
 from raccoon.engine.random import RandomEngine
 from raccoon.env.board import START, is_race, swap, terminal_points
-from raccoon.env.codec import from_position_id
 from raccoon.env.encoder import Encoder, encode
 from raccoon.env.movegen import ROLL_PROBS, ROLLS, afterstates, enumerate_turns
+from raccoon.env.position_ids import from_position_id
 from raccoon.model import MLP, Outcomes6, RaccoonNet
 from raccoon.play import EnginePlayer, play_games
 from raccoon.play.observers import Recorder

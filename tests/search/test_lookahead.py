@@ -8,9 +8,9 @@ from raccoon.cube import cl2cf_money, cube_index, probs6_to_cumulative5
 from raccoon.engine.gnubg import GnubgEngine, best_move_equity
 from raccoon.engine.random import RandomEngine
 from raccoon.env.board import START, terminal_points
-from raccoon.env.codec import position_key
 from raccoon.env.encoder import Encoder
 from raccoon.env.movegen import afterstates, enumerate_turns
+from raccoon.env.position_ids import position_key
 from raccoon.play import EnginePlayer, play_games
 from raccoon.play.observers import Recorder
 from raccoon.search import StaticSearch, child_cubeful_values, child_values, encode_pre_roll, enumerate_leaves, terminal_value

@@ -20,9 +20,9 @@ from raccoon.data.label_sets.rows import pack
 from raccoon.data.label_sets.writer import Plan, fill
 from raccoon.engine.outcomes import five_from_six
 from raccoon.env.board import START, is_race, pips, terminal_points
-from raccoon.env.codec import position_id
 from raccoon.env.encoder import Encoder
 from raccoon.env.movegen import afterstates
+from raccoon.env.position_ids import position_id
 from raccoon.executor import ProcessExecutor
 from raccoon.model import RaccoonNet, build_net, checkpoint_file
 from raccoon.rng import generator

@@ -18,8 +18,8 @@ from raccoon.data.label_sets.rows import unpack5
 from raccoon.data.label_sets.store import DECISIONS, POSITIONS
 from raccoon.data.label_sets.writer import Plan, Source
 from raccoon.env import ragged
-from raccoon.env.codec import position_words
 from raccoon.env.movegen import enumerate_turns
+from raccoon.env.position_ids import position_words
 from raccoon.rng import hash64, uniform
 from raccoon.search.policy_targets import HalfTargets, half_targets, soft_shares
 

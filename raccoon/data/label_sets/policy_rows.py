@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.data.label_sets.rows import check_boards, check_labels
 from raccoon.engine.outcomes import six_from_five
-from raccoon.env import codec, ragged
+from raccoon.env import position_ids, ragged
 from raccoon.env.half_moves import N_ACTIONS, legal_mask, low_first
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def pack_policies(
     place = np.arange(len(order)) - ragged.spread(offsets[:-1], offsets)
     order, place = order[place < KEPT], place[place < KEPT]
     rows = np.zeros(len(boards), POLICY_ROW)
-    rows["key"] = codec.position_keys(np.ascontiguousarray(boards, np.int8))
+    rows["key"] = position_ids.position_keys(np.ascontiguousarray(boards, np.int8))
     rows["dice"], rows["game"] = dice, game
     rows["mid"] = 0 if mid is None else mid
     kept = np.bincount(row[order], shares[order], count)
@@ -115,7 +115,7 @@ def unpack_policies(rows: NDArray[np.void]) -> PolicyBatch:
     import torch
 
     try:
-        boards = codec.from_position_keys(rows["key"])
+        boards = position_ids.from_position_keys(rows["key"])
         dice, mid = low_first(rows["dice"]), rows["mid"].astype(bool)
         legal = legal_mask(boards, dice, mid)
     except RaccoonError as error:

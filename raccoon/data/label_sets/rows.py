@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.engine.outcomes import nested, six_from_five
-from raccoon.env import codec
+from raccoon.env import position_ids
 from raccoon.env.board import terminal_points
 
 __all__ = ["IMPORTED", "ROW", "SELFPLAY", "SIBLING", "check_boards", "check_labels", "check_rows", "pack", "unpack5", "unpack6"]
@@ -49,7 +49,7 @@ def pack(boards: Boards, probs5: NDArray[Any], game: NDArray[Any], turn: NDArray
         row = int(np.flatnonzero(wrong)[0])
         raise RaccoonError(f"label {probs5[row].tolist()} of row {row}: not five probabilities; look at the teacher")
     rows = np.zeros(len(boards), ROW)
-    rows["key"] = codec.position_keys(np.ascontiguousarray(boards, np.int8))
+    rows["key"] = position_ids.position_keys(np.ascontiguousarray(boards, np.int8))
     rows["probs"] = np.rint(np.clip(probs5, 0.0, 1.0) * _SCALE).astype(np.uint16)
     rows["game"] = game
     rows["turn"] = np.minimum(turn, 65535)
@@ -78,7 +78,7 @@ def check_rows(rows: NDArray[np.void]) -> None:
 
 def check_boards(rows: NDArray[np.void]) -> None:
     """Raise RaccoonError naming the first row whose key is no position of a game that goes on."""
-    over = np.flatnonzero(terminal_points(codec.from_position_keys(rows["key"])))
+    over = np.flatnonzero(terminal_points(position_ids.from_position_keys(rows["key"])))
     if len(over):
         raise RaccoonError(f"row {over[0]} is a finished game")
 
@@ -93,6 +93,6 @@ def check_labels(rows: NDArray[np.void]) -> None:
 
 def _boards(rows: NDArray[np.void]) -> Boards:
     try:
-        return codec.from_position_keys(rows["key"])
+        return position_ids.from_position_keys(rows["key"])
     except RaccoonError as error:
         raise RaccoonError(f"labelled positions: {error}; the data was changed after it was written, generate it again") from error

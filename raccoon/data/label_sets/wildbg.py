@@ -20,7 +20,7 @@ from raccoon.data.label_sets.rows import IMPORTED, pack
 from raccoon.data.label_sets.writer import Plan
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.engine.outcomes import nested, points_from_five
-from raccoon.env import codec
+from raccoon.env import position_ids
 from raccoon.env.board import terminal_points
 from raccoon.files import file_digest
 
@@ -100,7 +100,7 @@ def _boards(path: Path | str, numbers: Sequence[int], ids: Sequence[str]) -> Boa
     boards = np.empty((len(ids), 2, 25), np.int8)
     for i, text in enumerate(ids):
         try:
-            boards[i] = codec.from_position_id(text)
+            boards[i] = position_ids.from_position_id(text)
         except RaccoonError as error:
             raise RaccoonError(f"{path}, line {numbers[i]}: {error}") from error
     over = np.flatnonzero(terminal_points(boards) != 0)

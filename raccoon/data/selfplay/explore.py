@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, Cubes, Player, Turns
-from raccoon.env.codec import position_words
+from raccoon.env.position_ids import position_words
 from raccoon.rng import hash64, uniform
 
 __all__ = ["ExploringPlayer"]

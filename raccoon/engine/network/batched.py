@@ -17,9 +17,9 @@ from raccoon.checks import whole
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.engine.base import EngineBase
 from raccoon.engine.network.cache import BoardCache
-from raccoon.env.codec import unique_boards
 from raccoon.env.encoder import Encoder
 from raccoon.env.half_moves import legal_mask, low_first
+from raccoon.env.position_ids import unique_boards
 
 __all__ = ["BatchedEngine", "chunks"]
 

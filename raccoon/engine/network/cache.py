@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, RaccoonError
-from raccoon.env.codec import position_words
+from raccoon.env.position_ids import position_words
 from raccoon.rng import GOLDEN, MIX1
 
 __all__ = ["BoardCache"]

@@ -18,8 +18,8 @@ import numpy as np
 
 from raccoon.checks import quoted
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, RaccoonError
-from raccoon.env.codec import from_position_id, position_id
 from raccoon.env.formats.xgid import Position, to_xgid
+from raccoon.env.position_ids import from_position_id, position_id
 
 __all__ = ["from_gnubg_id", "to_gnubg_id"]
 

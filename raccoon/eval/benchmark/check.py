@@ -16,9 +16,9 @@ from raccoon.contracts import Boards, RaccoonError
 from raccoon.engine.outcomes import nested
 from raccoon.env import ragged
 from raccoon.env.board import as_boards, swap, terminal_points, validate
-from raccoon.env.codec import row_keys
 from raccoon.env.formats.board26 import to_board26
 from raccoon.env.movegen import afterstates
+from raccoon.env.position_ids import row_keys
 from raccoon.eval.benchmark.decisions import Benchmark, CheckerDecisions, CubeDecisions
 
 __all__ = ["LONGEST_TEXT", "check_boards", "checked"]

@@ -20,7 +20,7 @@ from raccoon.checks import quoted
 from raccoon.contracts import Boards, Cubes, RaccoonError
 from raccoon.env import ragged
 from raccoon.env.board import swap, validate
-from raccoon.env.codec import from_position_keys, position_keys
+from raccoon.env.position_ids import from_position_keys, position_keys
 from raccoon.eval.benchmark.check import LONGEST_TEXT, checked
 from raccoon.eval.benchmark.decisions import Benchmark, CheckerDecisions, CubeDecisions
 from raccoon.eval.benchmark.exchange import key_order

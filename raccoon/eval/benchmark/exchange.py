@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from raccoon.checks import quoted
 from raccoon.contracts import Boards, Cubes, RaccoonError
-from raccoon.cubes import OWNER_NAMES
+from raccoon.cube_rules import OWNER_NAMES
 from raccoon.env import ragged
 from raccoon.env.board import swap
-from raccoon.env.codec import row_keys
 from raccoon.env.formats.board26 import from_board26
+from raccoon.env.position_ids import row_keys
 from raccoon.eval.benchmark.check import LONGEST_TEXT, check_boards, checked
 from raccoon.eval.benchmark.decisions import Benchmark, CheckerDecisions, CubeDecisions
 from raccoon.files import parse_json, read_regular

@@ -19,7 +19,7 @@ import numpy as np
 from raccoon.checks import quoted
 from raccoon.config.instantiate import build
 from raccoon.contracts import Player, RaccoonError
-from raccoon.cubes import OWNER_NAMES
+from raccoon.cube_rules import OWNER_NAMES
 from raccoon.env.formats.board26 import to_board26
 from raccoon.eval.benchmark.decisions import Benchmark
 from raccoon.eval.benchmark.exchange import parse

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from raccoon import stats
 from raccoon.contracts import Boards, CubeRules, Figure, Player, RaccoonError
-from raccoon.cubes import OWNER_NAMES
+from raccoon.cube_rules import OWNER_NAMES
 from raccoon.env.board import is_race
 from raccoon.eval.benchmark.decisions import CheckerDecisions
 from raccoon.play.player import EnginePlayer, best_children

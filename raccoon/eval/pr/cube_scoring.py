@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from raccoon import stats
 from raccoon.contracts import CENTRED, OWNED, CubeModel, CubeRules, Figure, RaccoonError
 from raccoon.cube.model import OWNERS
-from raccoon.cubes import OWNER_NAMES
+from raccoon.cube_rules import OWNER_NAMES
 from raccoon.env.board import is_race
 from raccoon.eval.benchmark.decisions import CubeDecisions
 from raccoon.eval.pr.checker_scoring import PR_SCALE

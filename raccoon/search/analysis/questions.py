@@ -13,10 +13,10 @@ from raccoon.contracts import CENTRED, CubeRules, Cubes, RaccoonError
 from raccoon.cube.match_equity_table import LONGEST
 from raccoon.cube.state import owner_label
 from raccoon.env.board import terminal_points
-from raccoon.env.codec import from_position_id, position_id
 from raccoon.env.formats.gnubg_id import from_gnubg_id
 from raccoon.env.formats.xgid import Position, from_xgid, to_xgid
 from raccoon.env.notation import format_turn, parse_turn
+from raccoon.env.position_ids import from_position_id, position_id
 
 __all__ = ["Question", "read_dice", "read_question"]
 

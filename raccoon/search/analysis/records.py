@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from raccoon.contracts import CENTRED, CubeEquities, Cubes, Turns
 from raccoon.cube import match_equity
-from raccoon.env.codec import position_id
+from raccoon.env.position_ids import position_id
 
 __all__ = ["CHANCES", "Found", "Unit", "cube_action", "named_chances", "plays_record"]
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, Engine, PolicyEngine
 from raccoon.env import ragged
-from raccoon.env.codec import key_words
 from raccoon.env.half_moves import N_ACTIONS, play, set_legal
 from raccoon.env.kernels import kernel
+from raccoon.env.position_ids import key_words
 from raccoon.search.lookahead import enumerate_leaves, leaf_values
 
 __all__ = ["Edges", "Prior", "expand", "results"]

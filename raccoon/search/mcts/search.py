@@ -18,10 +18,10 @@ from raccoon.contracts import Boards, Engine, RaccoonError, SearchResult, Turns
 from raccoon.engine.base import policy_engine
 from raccoon.env import ragged
 from raccoon.env.board import unfinished
-from raccoon.env.codec import position_words
 from raccoon.env.half_moves import apply_actions
 from raccoon.env.lookup import ChildLookup
 from raccoon.env.movegen import check_dice
+from raccoon.env.position_ids import position_words
 from raccoon.rng import hash64, uniform
 from raccoon.search.lookahead import child_values
 from raccoon.search.mcts.expand import Prior

@@ -26,7 +26,7 @@ from raccoon.data.label_sets.writer import fill, prepare
 from raccoon.data.selfplay.recorder import PositionRecorder
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.env.board import terminal_points
-from raccoon.env.codec import position_keys
+from raccoon.env.position_ids import position_keys
 from raccoon.executor import ProcessExecutor
 from raccoon.play.match import play_games
 

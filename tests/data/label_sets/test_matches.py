@@ -14,7 +14,7 @@ from raccoon.data.label_sets.matches import matches_shard
 from raccoon.data.label_sets.policy_rows import check_decisions
 from raccoon.data.label_sets.rows import unpack5
 from raccoon.engine.gnubg import GnubgEngine
-from raccoon.env.codec import position_id
+from raccoon.env.position_ids import position_id
 from raccoon.matches import decisions_of, read_match
 
 FILE = Path(__file__).parents[2] / "golden" / "matches" / "result_from_the_next_score.mat"

@@ -14,7 +14,7 @@ from raccoon.data.label_sets.wildbg import WildbgImport, read_csv
 from raccoon.data.label_sets.writer import fill
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.env.board import swap
-from raccoon.env.codec import position_id
+from raccoon.env.position_ids import position_id
 from raccoon.executor import ProcessExecutor
 
 HEADER = "position_id,win,win_g,win_bg,lose_g,lose_bg"

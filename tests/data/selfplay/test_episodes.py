@@ -11,7 +11,7 @@ from raccoon.data.selfplay.episodes import EpisodeRecorder
 from raccoon.data.selfplay.replay import FreshLoader, ReplayLoader, ReplayWindow
 from raccoon.engine.random import RandomEngine
 from raccoon.env.board import START, terminal_points
-from raccoon.env.codec import position_keys
+from raccoon.env.position_ids import position_keys
 from raccoon.play import EnginePlayer, play_games
 from raccoon.play.observers import Recorder
 

@@ -10,8 +10,8 @@ from raccoon.data.label_sets.rows import SELFPLAY, SIBLING
 from raccoon.data.selfplay.recorder import PositionRecorder
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.env.board import START
-from raccoon.env.codec import position_keys
 from raccoon.env.movegen import afterstates
+from raccoon.env.position_ids import position_keys
 
 ENGINE = GnubgEngine(0)
 

@@ -19,7 +19,7 @@ from raccoon import assets
 from raccoon.cli import benchmark as command
 from raccoon.contracts import OPPONENT, OWNED, Cubes, RaccoonError
 from raccoon.env.board import swap
-from raccoon.env.codec import position_keys
+from raccoon.env.position_ids import position_keys
 from raccoon.eval.benchmark import compact as benchmark_file
 from raccoon.eval.benchmark import exchange as benchmark_json
 from raccoon.eval.benchmark import make as benchmark_build

@@ -16,8 +16,8 @@ from raccoon.cube.exact_bearoff import CubefulBearoff
 from raccoon.cube.janowski import cl2cf_money
 from raccoon.engine.exact_bearoff.engine import BearoffEngine
 from raccoon.engine.rolls import best_of_rolls
-from raccoon.env.codec import from_position_id
 from raccoon.env.movegen import ROLL_PROBS
+from raccoon.env.position_ids import from_position_id
 from raccoon.eval.benchmark import compact as benchmark_file
 from raccoon.eval.benchmark.decisions import Benchmark
 from raccoon.eval.benchmark.loader import load

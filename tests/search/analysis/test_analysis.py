@@ -15,10 +15,10 @@ from raccoon.engine.exact_bearoff.engine import BearoffEngine
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.engine.random import RandomEngine
 from raccoon.env.board import START
-from raccoon.env.codec import from_position_id, position_id
 from raccoon.env.formats.xgid import Position
 from raccoon.env.movegen import enumerate_turns
 from raccoon.env.notation import parse_turn
+from raccoon.env.position_ids import from_position_id, position_id
 from raccoon.search import Expectimax, Filter, StaticSearch, equities
 from raccoon.search.analysis.answers import analyse
 from raccoon.search.analysis.questions import Question, read_dice, read_question

@@ -13,9 +13,9 @@ from raccoon.contracts import Boards, RaccoonError, Turns
 from raccoon.engine.exact_bearoff.engine import BearoffEngine
 from raccoon.engine.random import RandomEngine
 from raccoon.env.board import START
-from raccoon.env.codec import from_position_id
 from raccoon.env.half_moves import apply_actions, legal_actions
 from raccoon.env.movegen import ROLL_PROBS, ROLLS, enumerate_turns
+from raccoon.env.position_ids import from_position_id
 from raccoon.play.player import EnginePlayer
 from raccoon.rng import hash64
 from raccoon.search.expectimax import equities

@@ -11,8 +11,8 @@ from raccoon.engine.exact_bearoff.engine import BearoffEngine
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.engine.random import RandomEngine
 from raccoon.env.board import START
-from raccoon.env.codec import position_id
 from raccoon.env.movegen import enumerate_turns
+from raccoon.env.position_ids import position_id
 from raccoon.executor import ProcessExecutor
 from raccoon.search import Expectimax, Filter, StaticSearch, equities
 from raccoon.search.rollout.search import Rollout, run_rollouts

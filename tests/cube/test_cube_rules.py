@@ -7,7 +7,7 @@ import numpy as np
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, CubeRules, Cubes
 from raccoon.cube.match_equity import equities
 from raccoon.cube.state import owner_codes, owner_label
-from raccoon.cubes import OWNER_NAMES
+from raccoon.cube_rules import OWNER_NAMES
 
 HIGH = np.array([1 << 27, 1 << 28, 1 << 29, 1 << 30], np.int32)
 

@@ -9,7 +9,8 @@ import pytest
 
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, RaccoonError
 from raccoon.env.board import START
-from raccoon.env.codec import (
+from raccoon.env.movegen import afterstates_all_rolls
+from raccoon.env.position_ids import (
     Position,
     from_position_id,
     from_position_key,
@@ -21,7 +22,6 @@ from raccoon.env.codec import (
     to_xgid,
     unique_boards,
 )
-from raccoon.env.movegen import afterstates_all_rolls
 
 gnubg_nn: Any = importlib.import_module("gnubg_nn")  # its members are made at run time
 
