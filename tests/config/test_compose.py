@@ -62,9 +62,14 @@ def test_player_options_have_an_opponent_of_the_same_name() -> None:
     assert set(catalogue()["player"]) == set(catalogue()["opponent"])
 
 
-def test_an_opponent_does_not_take_the_search_of_the_run() -> None:
-    plain_run, other = (compose("evaluate", ["opponent=gnubg0", f"search={search}"]).opponent for search in ("static", "pruned"))
-    assert other == plain_run
+@pytest.mark.parametrize("option", sorted(catalogue()["opponent"]))
+def test_an_opponent_is_the_player_of_that_name_with_a_search_and_cube_of_its_own(option: str) -> None:
+    given = [f"{side}.checkpoint=prune" for side in ("player", "opponent") if option in ("checkpoint", "static")]
+    usual = compose("evaluate", [f"player={option}", f"opponent={option}", *given])
+    other = compose("evaluate", [f"opponent={option}", *given[1:], "search=pruned", "cube=dead"])
+    assert plain(other.opponent) == plain(usual.opponent) == plain(usual.player)
+    path = Path(__file__).parents[2] / "conf" / "opponent" / f"{option}.yaml"
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 3, f"{path} repeats its player"
 
 
 @pytest.mark.parametrize("player", ["default", "checkpoint", "static"])
