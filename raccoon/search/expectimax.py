@@ -9,6 +9,8 @@ All decisions that wait are searched together and every level of the trees (``ra
 of distinct boards. Nothing is sampled, and no value depends on the batches.
 """
 
+# What callers and configs give is checked here, whatever its annotation says.
+# pyright: reportUnnecessaryIsInstance=false
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -124,7 +126,7 @@ class Expectimax:
 
     def cube_equities(self, boards: Boards, cubes: Cubes, engine: Engine, model: CubeModel) -> CubeEquities:
         """``(nd, dt, dp)`` of unfinished pre-roll ``boards`` to the side on roll, at ``ply``; see ``CubeModel.equities``."""
-        tree, parts = CubefulTree(self.tree(engine), model), []
+        tree, parts = CubefulTree(self.tree(engine), model), list[CubeEquities]()
         step = tree.tree.roots(self.ply)
         for start in range(0, len(boards), step):
             rows = slice(start, start + step)
@@ -161,7 +163,8 @@ class Expectimax:
         rows = ragged.row_of(turns.offsets)[picked]
         start, step = 0, self.tree(source.engine).roots(depth)
         while start < len(picked):
-            stop = int(np.searchsorted(rows, rows[min(start + step, len(picked)) - 1], side="right"))
+            last: np.int64 = rows[min(start + step, len(picked)) - 1]
+            stop = int(np.searchsorted(rows, last, side="right"))
             part = picked[start:stop]
             values[part] = source.deep(turns, part, rows[start:stop], depth)
             start = stop

@@ -86,7 +86,11 @@ class Filter:
 
         Those that a pruning net drops have its values. ``static``: where static values come from (None: ``engine``, cubeless).
         """
-        valued = static or (lambda part: child_values(part, engine).values)
+
+        def cubeless(part: Turns) -> NDArray[np.float64]:
+            return child_values(part, engine).values
+
+        valued = static or cubeless
         if self.source == "prune":
             assert self.engine is not None
             values = leaf_values(enumerate_leaves(turns.children), self.engine)

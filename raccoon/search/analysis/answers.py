@@ -67,7 +67,7 @@ def analyse(
     left, size, cheap = iter(questions), 1, isinstance(search, StaticSearch)
     while part := list(islice(left, size)):
         began = time.perf_counter()
-        asked, records = _together(part, engine) if cheap else engine, []
+        asked, records = _together(part, engine) if cheap else engine, list[dict[str, Any]]()
         for question in part:
             wanted = able and question.own_cube if cubeful is None else cubeful
             records.append(_record(question, asked, search, model if wanted else None, cubeful))
@@ -102,7 +102,7 @@ def _ply(search: Any) -> int | None:
 
 
 def _notes(question: Question, engine: Engine, search: Any, used: CubeModel | None, cubeful: bool | None) -> list[str]:
-    notes = []
+    notes: list[str] = []
     if question.own_cube and used is None:
         reason = "cubeful=false" if cubeful is False else f"{search.name} with {engine.name} is cubeless"
         reason = reason if question.cubes.rules is not None else "the limit 0 is a game without it"

@@ -79,12 +79,13 @@ def read_dice(value: Any) -> tuple[int, int] | None:
     """Two dice from ``[3, 1]``, ``31``, ``"3 1"`` or ``"3-1"``; None stays None. Raises RaccoonError for anything else."""
     if value is None:
         return None
-    parts = list(value) if isinstance(value, list | tuple) else [part for part in str(value).strip() if part not in " -,"]
+    text = str(value).strip()
+    parts: list[Any] = [*value] if isinstance(value, list | tuple) else [part for part in text if part not in " -,"]
     try:
         numbers = [int(part) for part in parts]
     except (TypeError, ValueError, OverflowError):
         numbers = []
-    odd = any(isinstance(part, bool | float) for part in parts) or str(value).strip().startswith("-")
+    odd = any(isinstance(part, bool | float) for part in parts) or text.startswith("-")
     if odd or len(numbers) != 2 or not all(1 <= number <= 6 for number in numbers):
         raise RaccoonError(f"dice={quoted(value)}: give two numbers from 1 to 6, such as dice=[3,1]")
     return numbers[0], numbers[1]

@@ -1,5 +1,6 @@
 """Many trees grown side by side: every step sends simulations down all of them and asks the engine once for all their leaves."""
 
+# pyright: reportMissingTypeStubs=false
 from __future__ import annotations
 
 from dataclasses import dataclass

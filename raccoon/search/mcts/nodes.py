@@ -83,9 +83,13 @@ class Nodes(NamedTuple):
 
 
 _SHAPES = {"c_board": (2, 25), "c_children": (21,), "d_board": (2, 25), "d_dice": (2,)}
-_TYPES = dict.fromkeys(("board", "state", "dice", "kind"), np.int8) | dict.fromkeys(("mid", "again"), np.bool_) | {"action": np.int16}
-_TYPES |= dict.fromkeys(("value", "value_sum", "prior", "initial"), np.float64)
-_TYPES |= dict.fromkeys(("visits", "in_flight", "parent", "children", "child", "first_edge", "edges"), np.int32)
+_TYPES = {
+    **dict.fromkeys(("board", "state", "dice", "kind"), np.int8),
+    **dict.fromkeys(("mid", "again"), np.bool_),
+    "action": np.int16,
+    **dict.fromkeys(("value", "value_sum", "prior", "initial"), np.float64),
+    **dict.fromkeys(("visits", "in_flight", "parent", "children", "child", "first_edge", "edges"), np.int32),
+}
 _NONE = ("c_parent", "c_children", "d_parent", "e_child", "e_parent")
 
 

@@ -171,7 +171,7 @@ class MCTS:
         rolls = check_dice(dice, len(array))
         mid = np.zeros(len(array), bool) if mid_doubles is None else np.asarray(mid_doubles, bool)
         keys = self.keys(array, rolls, mid) if keys is None else keys
-        parts = []
+        parts: list[tuple[NDArray[Any], ...]] = []
         for start in range(0, len(array), self.batch):
             part = slice(start, start + self.batch)
             parts.append(_roots(self._grown(array[part], rolls[part], mid[part], keys[part], engine)))

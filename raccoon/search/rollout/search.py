@@ -7,6 +7,8 @@ exactly zero whatever the engine, so the average stays right and its spread fall
 ``truncate`` half-moves with the engine's own view of the board. (As in GNU Backgammon; XG calls truncated ones Roller.)
 """
 
+# What callers and configs give is checked here, whatever its annotation says.
+# pyright: reportUnnecessaryIsInstance=false
 from __future__ import annotations
 
 from collections.abc import Mapping
