@@ -5,6 +5,7 @@ Without this, ``lr: fast`` fails somewhere inside, ``progress: "no"`` counts as 
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 import math
@@ -68,7 +69,7 @@ def _parameters(target: Callable[..., Any]) -> tuple[dict[str, Any], dict[str, A
             continue
         try:
             parameters = inspect.signature(one).parameters.values()
-            hints = _hints(one.__init__ if inspect.isclass(one) else one)
+            hints = _hints(one)
         except (NameError, TypeError, ValueError, AttributeError):
             break
         named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
@@ -89,7 +90,7 @@ def accepted(target: Callable[..., Any]) -> tuple[list[str], bool]:
     if not any(p.kind is p.VAR_KEYWORD for p in parameters):
         return keywords, False
     try:
-        more = _unpacked(_hints(target.__init__ if inspect.isclass(target) else target), parameters)
+        more = _unpacked(_hints(target), parameters)
     except (NameError, TypeError, AttributeError):
         more = {}
     return [*keywords, *more], not more
@@ -106,6 +107,11 @@ def _unpacked(hints: Mapping[str, Any], parameters: Iterable[inspect.Parameter])
 
 def _hints(target: Any) -> dict[str, Any]:
     """Annotations of the parameters; the return type may be one that only a type checker imports."""
+    if inspect.isclass(target):
+        fields = {one.name for one in dataclasses.fields(target)} if dataclasses.is_dataclass(target) else set[str]()
+        if fields and fields >= {*inspect.signature(target).parameters}:
+            return typing.get_type_hints(target)  # fields may come from a base in another module
+        target = target.__init__
     inner = inspect.unwrap(getattr(target, "__func__", target))
     named = {name: hint for name, hint in inner.__annotations__.items() if name != "return"}
     return typing.get_type_hints(types.SimpleNamespace(__annotations__=named), inner.__globals__)

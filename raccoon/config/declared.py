@@ -13,7 +13,7 @@ import importlib.util
 import inspect
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -31,8 +31,8 @@ def declared(target: str) -> Callable[..., Any] | None:
 
     Annotations that name more than builtins, ``typing``, ``collections.abc`` and ``pathlib`` are ``Any``, and so are those of
     parameters whose default is no literal. None where the source does not tell: there is none, or the signature is made
-    elsewhere (by a decorator, a dataclass, a base class of another kind). A decorator that Lightning puts on an ``__init__`` keeps
-    the signature.
+    elsewhere (by a decorator other than ``dataclass``, a base class of another kind). A decorator that Lightning puts on an ``__init__``
+    keeps the signature.
     """
     module, names = public(target), list[str]()
     while module and _source(module) is None:
@@ -102,6 +102,12 @@ def _member(node: _Definition, name: str) -> ast.FunctionDef | None:
 def _class(module: str, node: ast.ClassDef) -> type | None:
     """A class with the signature of ``node``; bases that take part in it are stand-ins too."""
     own = _member(node, "__init__")
+    if own is None and _is_dataclass(node):
+        fields = _fields(module, node)
+        if fields is None or _member(node, "__new__"):
+            return None
+        bound = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        return type(node.name, (), {"__init__": _stand_in([bound, *fields.values()])} | _former_names(node))
     if node.decorator_list or node.keywords or _member(node, "__new__") or (own and own.decorator_list and not _kept(module)):
         return None
     above = () if own and not own.args.kwarg else tuple(_base(module, base) for base in node.bases)
@@ -110,6 +116,31 @@ def _class(module: str, node: ast.ClassDef) -> type | None:
         return None
     members = {"__init__": _function(module, own.args, bound=False)} if own else {}
     return type(node.name, bases, members | _former_names(node))
+
+
+def _is_dataclass(node: ast.ClassDef) -> bool:
+    """Is it decorated by ``dataclass`` alone, in a way that leaves its parameters those of its fields?"""
+    ways = [one.func if isinstance(one, ast.Call) else one for one in node.decorator_list]
+    given = {word.arg for one in node.decorator_list if isinstance(one, ast.Call) for word in one.keywords}
+    return [getattr(way, "id", "") for way in ways] == ["dataclass"] and given <= {"eq", "frozen", "order", "slots", "repr"}
+
+
+def _fields(module: str, node: ast.ClassDef) -> dict[str, inspect.Parameter] | None:
+    """The parameters of a dataclass by name, those of its bases first; None where a base is something else."""
+    found: dict[str, inspect.Parameter] = {}
+    for base in node.bases:
+        home, above = (isinstance(base, ast.Name) and _definition(module, base.id)) or ("", None)
+        fields = _fields(home, above) if isinstance(above, ast.ClassDef) and _is_dataclass(above) else None
+        if fields is None:
+            return None
+        found |= fields
+    for one in node.body:
+        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name):
+            said = f"{ast.unparse(one.annotation)} {ast.unparse(one.value) if one.value else ''}"
+            if "ClassVar" not in said and "init=False" not in said:
+                given = ast.arg(one.target.id, one.annotation)
+                found[given.arg] = _parameter(module, given, inspect.Parameter.POSITIONAL_OR_KEYWORD, one.value)
+    return found
 
 
 def _former_names(node: ast.ClassDef) -> dict[str, Any]:
@@ -138,8 +169,10 @@ def _function(module: str, given: ast.arguments, bound: bool = False) -> Callabl
     kinds += [(one, inspect.Parameter.VAR_POSITIONAL) for one in (given.vararg,) if one]
     kinds += [(one, inspect.Parameter.KEYWORD_ONLY) for one in given.kwonlyargs]
     kinds += [(one, inspect.Parameter.VAR_KEYWORD) for one in (given.kwarg,) if one]
-    parameters = [_parameter(module, one, kind, defaults.get(one.arg)) for one, kind in kinds[1 if bound else 0 :]]
+    return _stand_in([_parameter(module, one, kind, defaults.get(one.arg)) for one, kind in kinds[1 if bound else 0 :]])
 
+
+def _stand_in(parameters: Sequence[inspect.Parameter]) -> Callable[..., Any]:
     def stand_in(*args: Any, **kwargs: Any) -> None:
         raise TypeError("a declared signature cannot be called")
 
