@@ -34,7 +34,6 @@ __all__ = [
     "decode",
     "dump_tensor",
     "encode",
-    "encode_flat",
     "is_spatial",
 ]
 
@@ -128,33 +127,20 @@ def encode(
     mid_doubles: NDArray[Any] | None = None,
     channels: Sequence[int] | None = None,
     normalize: bool = True,
+    flat: bool = False,
 ) -> NDArray[np.float32]:
     """Planes ``float32[N, C, 2, 12]`` of ``boards`` for the side on roll.
 
     ``dice int[N, 2]`` in stored order, (0, 0) or None before the roll; ``mid_doubles bool[N]``: one half of a double is
-    played; ``channels``: indices into ``CHANNEL_NAMES``, in the wanted order (the first 26 by default).
+    played; ``channels``: indices into ``CHANNEL_NAMES``, in the wanted order (the first 26 by default). ``flat``: the same numbers as
+    ``float32[N, F]``, 24 for each plane that differs from cell to cell, one for each constant plane.
     Raises RaccoonError for bad boards, shapes, dice or channels.
     """
     boards, dice8, mid = _inputs(boards, dice, mid_doubles)
     chosen = _channels(channels)
-    out = np.empty((len(boards), len(chosen), *_SHAPE), np.float32)
-    kernels.fill_planes(boards, dice8, mid, chosen, _divisors(normalize), out.reshape(len(boards), len(chosen), 24))
-    return out
-
-
-def encode_flat(
-    boards: Boards,
-    dice: NDArray[Any] | None = None,
-    mid_doubles: NDArray[Any] | None = None,
-    channels: Sequence[int] | None = None,
-    normalize: bool = True,
-) -> NDArray[np.float32]:
-    """The numbers of ``encode`` as ``float32[N, F]``: 24 for each plane that differs from cell to cell, one for each constant plane."""
-    boards, dice8, mid = _inputs(boards, dice, mid_doubles)
-    chosen = _channels(channels)
-    out = np.empty((len(boards), _flat_size(chosen.tolist())), np.float32)
-    kernels.fill_flat(boards, dice8, mid, chosen, _divisors(normalize), out)
-    return out
+    out = np.empty((len(boards), _flat_size(chosen.tolist()) if flat else 24 * len(chosen)), np.float32)
+    kernels.fill(boards, dice8, mid, chosen, _divisors(normalize), flat, out)
+    return out if flat else out.reshape(len(boards), len(chosen), *_SHAPE)
 
 
 def _flat_size(channels: Sequence[int]) -> int:
@@ -276,8 +262,8 @@ class Encoder:
         return encode(boards, dice, mid_doubles, self.channels, self.normalize)
 
     def encode_flat(self, boards: Boards, dice: NDArray[Any] | None = None, mid_doubles: NDArray[Any] | None = None) -> NDArray[np.float32]:
-        """Flat form ``float32[N, F]``; see ``encode_flat``."""
-        return encode_flat(boards, dice, mid_doubles, self.channels, self.normalize)
+        """Flat form ``float32[N, F]``; see ``encode``."""
+        return encode(boards, dice, mid_doubles, self.channels, self.normalize, flat=True)
 
     def to_config(self) -> dict[str, Any]:
         """Plain dict that ``from_config`` turns back into an equal encoder."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from raccoon.env.kernels import kernel
 from raccoon.env.tactics import fill_tactics
 
-__all__ = ["fill_flat", "fill_planes"]
+__all__ = ["fill"]
 
 _SHOTS, _CHANCES = 26, 30  # channels of tactics: four planes, then four constants
 
@@ -106,41 +106,19 @@ def _points(board: Any, cells: Any) -> None:
 
 
 @kernel
-def fill_planes(
-    boards: NDArray[Any], dice: NDArray[Any], mid: NDArray[Any], channels: NDArray[Any], divisors: NDArray[Any], out: NDArray[Any]
+def fill(
+    boards: NDArray[Any],
+    dice: NDArray[Any],
+    mid: NDArray[Any],
+    channels: NDArray[Any],
+    divisors: NDArray[Any],
+    flat: bool,
+    out: NDArray[Any],
 ) -> None:
-    """Write the planes into ``out float32[N, C, 24]``; ``divisors float32[9]`` of channels 17..25."""
-    table = _table()
-    cells = np.empty((2, 24), np.int64)
-    constants = np.empty(18, np.float32)
-    counts, chances, rolled = np.empty((4, 24), np.int64), np.empty((4, 24), np.float32), np.empty(4, np.float32)
-    tactics = channels.max() >= _SHOTS
-    for row in range(len(boards)):
-        _points(boards[row], cells)
-        _constants(boards[row], dice[row], mid[row], divisors, constants)
-        if tactics:
-            fill_tactics(boards[row], counts, chances, rolled)
-        for k in range(len(channels)):
-            channel = channels[k]
-            if channel < 8:
-                side = cells[channel // 4]
-                plane = table[channel % 4]
-                for c in range(24):
-                    out[row, k, c] = plane[side[c]]
-            elif _SHOTS <= channel < _CHANCES:
-                for c in range(24):
-                    out[row, k, c] = chances[channel - _SHOTS, c]
-            else:
-                constant = constants[channel - 8] if channel < 26 else rolled[channel - _CHANCES]
-                for c in range(24):
-                    out[row, k, c] = constant
+    """Write the channels of each board one after the other into ``out float32[N, F]``, 24 numbers each; ``flat``: of constant ones 1.
 
-
-@kernel
-def fill_flat(
-    boards: NDArray[Any], dice: NDArray[Any], mid: NDArray[Any], channels: NDArray[Any], divisors: NDArray[Any], out: NDArray[Any]
-) -> None:
-    """Write the flat form into ``out float32[N, F]``."""
+    ``divisors float32[9]``: of channels 17..25.
+    """
     table = _table()
     cells = np.empty((2, 24), np.int64)
     constants = np.empty(18, np.float32)
@@ -159,11 +137,15 @@ def fill_flat(
                 plane = table[channel % 4]
                 for c in range(24):
                     out[row, at + c] = plane[side[c]]
-                at += 24
             elif _SHOTS <= channel < _CHANCES:
                 for c in range(24):
                     out[row, at + c] = chances[channel - _SHOTS, c]
-                at += 24
             else:
-                out[row, at] = constants[channel - 8] if channel < 26 else rolled[channel - _CHANCES]
-                at += 1
+                constant = constants[channel - 8] if channel < 26 else rolled[channel - _CHANCES]
+                if flat:
+                    out[row, at] = constant
+                    at += 1
+                    continue
+                for c in range(24):
+                    out[row, at + c] = constant
+            at += 24

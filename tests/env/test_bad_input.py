@@ -36,7 +36,7 @@ BATCH = {
     "enumerate_turns": lambda b: movegen.enumerate_turns(b, [[3, 1]]),
     "position_keys": position_ids.position_keys,
     "encode": encoder.encode,
-    "encode_flat": encoder.encode_flat,
+    "encode_flat": encoder.Encoder().encode_flat,
     "legal_mask": lambda b: half_moves.legal_mask(b, [[3, 1]]),
 }
 

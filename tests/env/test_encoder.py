@@ -17,7 +17,6 @@ from raccoon.env.encoder import (
     decode,
     dump_tensor,
     encode,
-    encode_flat,
 )
 from raccoon.env.movegen import afterstates_all_rolls
 from raccoon.rng import generator
@@ -213,7 +212,7 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(RaccoonError, match="dice of shape"):
         encode(boards, np.array([3, 1]))
     with pytest.raises(RaccoonError, match="mid_doubles"):
-        encode_flat(boards, None, np.zeros(2, bool))
+        encode(boards, None, np.zeros(2, bool), flat=True)
     with pytest.raises(RaccoonError, match="channels"):
         encode(boards, channels=[34])
     with pytest.raises(RaccoonError, match="unknown keys"):

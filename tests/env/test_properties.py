@@ -6,19 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from raccoon.env import position_ids
 from raccoon.env.board import is_race, pips, swap, terminal_points, validate
 from raccoon.env.movegen import afterstates
-from raccoon.env.position_ids import (
-    Position,
-    from_position_id,
-    from_position_key,
-    from_xgid,
-    position_id,
-    position_key,
-    position_keys,
-    to_xgid,
-    unique_boards,
-)
 
 
 @st.composite
@@ -44,17 +34,21 @@ some = boards().filter(np.any)
 @given(some)
 def test_keys_and_ids_round_trip(board: np.ndarray) -> None:
     validate(board[None])
-    assert np.array_equal(from_position_key(position_key(board)), board)
-    assert np.array_equal(from_position_id(position_id(board)), board)
+    assert np.array_equal(position_ids.from_position_key(position_ids.position_key(board)), board)
+    assert np.array_equal(position_ids.from_position_id(position_ids.position_id(board)), board)
 
 
 @few
 @given(some, dice | st.none(), st.integers(0, 6), st.integers(-1, 1), st.sampled_from([1, -1]), st.integers(0, 4))
 def test_xgids_round_trip(board: np.ndarray, roll: tuple[int, int] | None, cube: int, owner: int, turn: int, score: int) -> None:
-    money = Position(board, roll, 2**cube, owner * (cube > 0), (score, 1), jacoby=bool(cube & 1), beavers=bool(cube & 2), turn=turn)
-    match = Position(board, roll, 2 ** (cube * abs(owner)), owner * (cube > 0), (score, 1), match_length=5, crawford=score == 4, turn=turn)
-    assert from_xgid(to_xgid(money)) == money
-    assert from_xgid(to_xgid(match)) == match
+    money = position_ids.Position(
+        board, roll, 2**cube, owner * (cube > 0), (score, 1), jacoby=bool(cube & 1), beavers=bool(cube & 2), turn=turn
+    )
+    match = position_ids.Position(
+        board, roll, 2 ** (cube * abs(owner)), owner * (cube > 0), (score, 1), match_length=5, crawford=score == 4, turn=turn
+    )
+    assert position_ids.from_xgid(position_ids.to_xgid(money)) == money
+    assert position_ids.from_xgid(position_ids.to_xgid(match)) == match
 
 
 @few
@@ -100,6 +94,6 @@ def test_a_turn_moves_the_dice_and_hits_blots(board: np.ndarray, roll: tuple[int
 @given(st.lists(boards(), max_size=30), st.randoms(use_true_random=False))
 def test_unique_boards_is_numpys_unique(some: list[np.ndarray], random: object) -> None:
     batch = np.stack([*some, *some]) if some else np.zeros((0, 2, 25), np.int8)
-    first, inverse = unique_boards(batch)
-    assert len(first) == len(np.unique(position_keys(batch), axis=0))
+    first, inverse = position_ids.unique_boards(batch)
+    assert len(first) == len(np.unique(position_ids.position_keys(batch), axis=0))
     assert np.array_equal(batch[first][inverse], batch)
