@@ -51,7 +51,7 @@ def test_a_facade_offers_what_its_stub_lists(stub: Path) -> None:
 
 def test_every_package_has_a_facade() -> None:
     """Rooms inside packages may do without; what they offer is on the facade of the package."""
-    eager = {"assets", "dashboard", "executor", "files", "api", "serve"}
+    eager = {"assets", "dashboard", "executor", "api", "serve"}
     assert {path.parent.name for path in ROOT.glob("*/__init__.py")} - eager == {stub.parent.name for stub in ROOT.glob("*/__init__.pyi")}
 
 

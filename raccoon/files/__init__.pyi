@@ -1,0 +1,13 @@
+from raccoon.files.read_write import atomic as atomic
+from raccoon.files.read_write import check_suffix as check_suffix
+from raccoon.files.read_write import file_digest as file_digest
+from raccoon.files.read_write import json_text as json_text
+from raccoon.files.read_write import open_regular as open_regular
+from raccoon.files.read_write import parse_json as parse_json
+from raccoon.files.read_write import read_bounded as read_bounded
+from raccoon.files.read_write import read_json as read_json
+from raccoon.files.read_write import read_regular as read_regular
+from raccoon.files.read_write import remove_left_over as remove_left_over
+from raccoon.files.read_write import write_csv as write_csv
+from raccoon.files.read_write import write_json as write_json
+from raccoon.files.read_write import write_text as write_text
