@@ -14,7 +14,8 @@ from raccoon.data.label_sets.rows import SELFPLAY, pack
 from raccoon.data.selfplay.episodes import EpisodeRecorder, Episodes
 from raccoon.engine.outcomes import five_from_six
 from raccoon.rng import hash64
-from raccoon.search.mcts.search import MCTS, Roots
+from raccoon.search.mcts.roots import Roots
+from raccoon.search.mcts.search import MCTS
 
 __all__ = ["TreePlayer"]
 

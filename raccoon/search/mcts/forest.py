@@ -3,8 +3,8 @@
 # pyright: reportMissingTypeStubs=false
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,47 +17,38 @@ from raccoon.env.half_moves import low_first
 from raccoon.rng import hash64, uniform
 from raccoon.search.mcts.expand import Prior, expand
 from raccoon.search.mcts.nodes import CHANCE, DECISION, EXACT, VALUED, Simulations, empty, grown
-from raccoon.search.mcts.walk import DEALT, ENUMERATED, SAMPLED, backup, descend
+from raccoon.search.mcts.settings import CHANCE_MODES, Settings
+from raccoon.search.mcts.walk import backup, descend
 
-__all__ = ["CHANCE_MODES", "Chance", "Forest", "Settings"]
-
-Chance = Literal["sampled", "stratified", "enumerated"]
-CHANCE_MODES: dict[Chance, int] = {"sampled": SAMPLED, "stratified": DEALT, "enumerated": ENUMERATED}
+__all__ = ["Forest", "Starts"]
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How trees grow; see ``raccoon.search.MCTS`` for the fields."""
+class Starts(NamedTuple):
+    """Where T trees begin: ``boards int8[T, 2, 25]`` of unfinished games, ``dice int8[T, 2]`` and ``mid bool[T]`` (the first half of
+    a double has been played), or boards before the roll where ``dice`` is None. ``keys uint64[T]``: the randomness of each tree (rolls,
+    noise), so that no tree depends on another."""
 
-    simulations: int
-    leaves: int
-    c_puct: float
-    virtual_loss: float
-    chance: Chance
-    prior: Prior
-    prior_temperature: float
-    noise: float
-    noise_alpha: float
+    boards: Boards
+    dice: NDArray[np.int8] | None
+    mid: NDArray[np.bool_]
+    keys: NDArray[np.uint64]
+
+    def parts(self, size: int) -> Iterator[tuple[slice, Starts]]:
+        """``size`` trees at a time, and which of all they are."""
+        for start in range(0, len(self.boards), size):
+            part = slice(start, start + size)
+            dice = None if self.dice is None else self.dice[part]
+            yield part, Starts(self.boards[part], dice, self.mid[part], self.keys[part])
 
 
 class Forest:
-    """One tree for each root: ``boards int8[T, 2, 25]`` of unfinished games, ``dice int8[T, 2]`` and ``mid bool[T]`` (the first half of
-    a double has been played), or boards before the roll where ``dice`` is None.
+    """One tree for each of ``starts``. ``nodes`` and ``used`` hold the trees; root ``i`` is decision ``i``, or chance node ``i`` before
+    the roll."""
 
-    ``keys uint64[T]``: the randomness of each tree (rolls, noise), so that no tree depends on another. ``nodes`` and ``used``
-    hold the trees; root ``i`` is decision ``i``, or chance node ``i`` before the roll.
-    """
-
-    def __init__(
-        self,
-        boards: Boards,
-        dice: NDArray[np.int8] | None,
-        mid: NDArray[np.bool_] | None,
-        keys: NDArray[np.uint64],
-        engine: Engine,
-        settings: Settings,
-    ) -> None:
-        self.engine, self.settings, self.keys = engine, settings, keys
+    def __init__(self, starts: Starts, engine: Engine, settings: Settings, prior: Prior) -> None:
+        boards, dice, mid, self.keys = starts
+        self.engine, self.settings = engine, settings
+        self.prior: Prior = prior
         self.count, self.kind = len(boards), CHANCE if dice is None else DECISION
         self._knowing = engine if isinstance(engine, KnowingEngine) else None  # asked once: it takes as long as a small kernel
         self.used = np.zeros(3, np.int64)
@@ -72,7 +63,7 @@ class Forest:
             self.nodes = grown(self.nodes, self.used, (0, self.count, 0))
             self.nodes.d_board[: self.count] = boards
             self.nodes.d_dice[: self.count] = low_first(dice)
-            self.nodes.d_mid[: self.count] = False if mid is None else mid
+            self.nodes.d_mid[: self.count] = mid
             self.used[1] = self.count
             self._expand(np.arange(self.count))
             if settings.noise:
@@ -131,9 +122,9 @@ class Forest:
         nodes.c_state[leaves] = np.where(exact, EXACT, VALUED)
 
     def _expand(self, decisions: NDArray[np.int64]) -> None:
-        nodes, settings = self.nodes, self.settings
+        nodes = self.nodes
         boards, dice, mid = nodes.d_board[decisions], nodes.d_dice[decisions], nodes.d_mid[decisions]
-        edges = expand(boards, dice, mid, self.engine, settings.prior, settings.prior_temperature)
+        edges = expand(boards, dice, mid, self.engine, self.prior, self.settings.prior_temperature)
         count, start = len(edges.ids), int(self.used[2])
         self.nodes = nodes = grown(nodes, self.used, (0, 0, count))
         nodes.d_first_edge[decisions] = start + edges.offsets[:-1]

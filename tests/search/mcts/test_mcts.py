@@ -20,7 +20,7 @@ from raccoon.play.player import EnginePlayer
 from raccoon.rng import hash64
 from raccoon.search.expectimax import equities
 from raccoon.search.mcts.expand import expand
-from raccoon.search.mcts.forest import Forest
+from raccoon.search.mcts.forest import Forest, Starts
 from raccoon.search.mcts.search import MCTS
 
 RANDOM = RandomEngine(3)
@@ -38,8 +38,7 @@ def home(mine: list[int], theirs: list[int]) -> Boards:
 def forest(search: MCTS, boards: Boards, dice: Any, engine: Any = RANDOM) -> Forest:
     rolls = None if dice is None else np.asarray(dice, np.int8)
     keys = search.keys(boards, np.zeros((len(boards), 2), np.int8) if rolls is None else rolls, None)
-    prior = search.prior or "value"
-    grown = Forest(boards, rolls, None, keys, engine, type(search.settings)(**{**vars(search.settings), "prior": prior}))
+    grown = Forest(Starts(boards, rolls, np.zeros(len(boards), bool), keys), engine, search, search.prior or "value")
     grown.simulate()
     return grown
 
