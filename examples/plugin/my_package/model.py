@@ -6,7 +6,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from raccoon.contracts import OUTCOME_POINTS
 from raccoon.env.encoder import Encoder
 from raccoon.model.backbones import Backbone
 from raccoon.model.heads import ValueHead
@@ -34,17 +33,12 @@ class Chain(ValueHead):
     """Five logits: win; gammon if won, backgammon if gammon; gammon if lost, backgammon if gammon."""
 
     has_probs = True
-    points: Tensor
 
     def __init__(self, width: int) -> None:
         super().__init__(width, 5)
-        self.register_buffer("points", torch.from_numpy(OUTCOME_POINTS).float() / 3, persistent=False)
 
     def log_probs6(self, raw: Tensor) -> Tensor:
         win, win_g, win_bg, lose_g, lose_bg = F.logsigmoid(raw.float()).unbind(1)
         lose, no_win_g, no_win_bg, no_lose_g, no_lose_bg = F.logsigmoid(-raw.float()).unbind(1)
         won = [win + no_win_g, win + win_g + no_win_bg, win + win_g + win_bg]
         return torch.stack([*won, lose + no_lose_g, lose + lose_g + no_lose_bg, lose + lose_g + lose_bg], dim=1)
-
-    def equity(self, raw: Tensor) -> Tensor:
-        return (self.log_probs6(raw).exp() * self.points).sum(dim=1)
