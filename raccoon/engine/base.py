@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,6 +13,8 @@ from raccoon.engine.outcomes import exact_probs6
 from raccoon.env import board as rules
 
 __all__ = ["EngineBase", "checked", "inner_policy", "policy_engine"]
+
+T = TypeVar("T", bound=NDArray[np.floating])
 
 
 class EngineBase:
@@ -27,24 +32,11 @@ class EngineBase:
 
     def value(self, boards: Boards) -> NDArray[np.float32]:
         """``float32[N]``: equity / 3 of pre-roll ``boards`` to the side on roll; finished boards are exact."""
-        boards = checked(boards)
-        points = rules.terminal_points(boards)
-        values = (points / 3.0).astype(np.float32)
-        live = np.flatnonzero(points == 0)
-        if live.size:
-            self.evaluations += live.size
-            values[live] = self._value(boards[live])
-        return values
+        return self._filled(boards, lambda points: (points / 3.0).astype(np.float32), self._value)
 
     def points(self, boards: Boards) -> NDArray[np.float64]:
         """``float64[N]``: money points at cube 1 to the side on roll; finished boards are exactly -1, -2 or -3."""
-        boards = checked(boards)
-        points = rules.terminal_points(boards).astype(np.float64)
-        live = np.flatnonzero(points == 0)
-        if live.size:
-            self.evaluations += live.size
-            points[live] = self._points(boards[live])
-        return points
+        return self._filled(boards, lambda points: points.astype(np.float64), self._points)
 
     def probs6(self, boards: Boards) -> NDArray[np.float32]:
         """``float32[N, 6]``: win, win_g, win_bg, lose, lose_g, lose_bg (exclusive) of the side on roll.
@@ -53,14 +45,18 @@ class EngineBase:
         """
         if not self.has_probs:
             raise RaccoonError(f"engine {self.name} knows no outcome probabilities; use one that does (a net with model/head=outcomes6)")
+        return self._filled(boards, exact_probs6, self._probs6)
+
+    def _filled(self, boards: Boards, exact: Callable[[NDArray[np.int8]], T], ask: Callable[[Boards], NDArray[np.floating]]) -> T:
+        """``exact`` of the points of all boards (0 while a game goes on), with what ``ask`` says of the live ones in their rows."""
         boards = checked(boards)
         points = rules.terminal_points(boards)
-        probs = exact_probs6(points)
+        out = exact(points)
         live = np.flatnonzero(points == 0)
         if live.size:
             self.evaluations += live.size
-            probs[live] = self._probs6(boards[live])
-        return probs
+            out[live] = ask(boards[live])
+        return out
 
     def _probs6(self, live: Boards) -> NDArray[np.floating]:
         raise RaccoonError(f"engine {self.name} has has_probs=True but does not define _probs6")

@@ -85,33 +85,13 @@ class Session:
         words = rest.split()
         if len(words) != 2:
             raise RaccoonError(f"roll {quoted(rest)}: write two numbers, as in roll 3 1")
-        return self._moved(self.game.roll(*(_number(word, "roll", 1, 6) for word in words)))
+        return self.moved(self.game.roll(*(_number(word, "roll", 1, 6) for word in words)))
 
     def play(self, rest: str) -> list[str]:
-        return self._moved(self.game.play(rest))
-
-    def double(self, rest: str) -> list[str]:
-        _nothing("double", rest)
-        return self._moved(self.game.double())
-
-    def take(self, rest: str) -> list[str]:
-        _nothing("take", rest)
-        return self._moved(self.game.take())
-
-    def beaver(self, rest: str) -> list[str]:
-        _nothing("beaver", rest)
-        return self._moved(self.game.beaver())
-
-    def drop(self, rest: str) -> list[str]:
-        _nothing("pass", rest)
-        return self._moved(self.game.drop())
+        return self.moved(self.game.play(rest))
 
     def resign(self, rest: str) -> list[str]:
-        return self._moved(self.game.resign(_number(rest, "resign", 1, 3)))
-
-    def next(self, rest: str) -> list[str]:
-        _nothing("next", rest)
-        return self._moved(self.game.next())
+        return self.moved(self.game.resign(_number(rest, "resign", 1, 3)))
 
     def go(self, rest: str) -> list[str]:
         _nothing("go", rest)
@@ -145,12 +125,23 @@ class Session:
         self.ended = True
         return ["bye"]
 
-    def _moved(self, game: Game) -> list[str]:
+    def moved(self, game: Game) -> list[str]:
+        """The answer to a message after which the game is ``game``."""
         self.game = game
         if game.stage != OVER:
             return ["ok"]
         words = "over winner {} points {} score {} {}".format(1 if game.won > 0 else 2, abs(game.won), *game.score)
         return [f"{words} {'match' if game.match_over else 'game'}", "ok"]
+
+
+def _step(name: str, step: Callable[[Game], Game]) -> Callable[[Session, str], list[str]]:
+    """What answers the message ``name``, which stands alone and takes the game one step on."""
+
+    def answer(session: Session, rest: str) -> list[str]:
+        _nothing(name, rest)
+        return session.moved(step(session.game))
+
+    return answer
 
 
 MESSAGES: dict[str, Callable[[Session, str], list[str]]] = {
@@ -160,12 +151,12 @@ MESSAGES: dict[str, Callable[[Session, str], list[str]]] = {
     "position": Session.position,
     "roll": Session.roll,
     "play": Session.play,
-    "double": Session.double,
-    "take": Session.take,
-    "beaver": Session.beaver,
-    "pass": Session.drop,
+    "double": _step("double", Game.double),
+    "take": _step("take", Game.take),
+    "beaver": _step("beaver", Game.beaver),
+    "pass": _step("pass", Game.drop),
     "resign": Session.resign,
-    "next": Session.next,
+    "next": _step("next", Game.next),
     "go": Session.go,
     "analyse": Session.analyse,
     "legal": Session.legal,

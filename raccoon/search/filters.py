@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
@@ -40,6 +41,7 @@ def subset(turns: Turns, keep: NDArray[np.bool_]) -> Turns:
     return Turns(turns.boards, turns.dice, turns.cubes, turns.children[keep], starts)
 
 
+@dataclass(eq=False)
 class Filter:
     """Keeps at most ``k`` candidates of a row (a union: of each source).
 
@@ -51,33 +53,29 @@ class Filter:
     Raises RaccoonError naming a key of ``search.filter.``.
     """
 
-    def __init__(
-        self,
-        source: Source = "none",
-        k: int = 8,
-        threshold: float | None = None,
-        engine: Engine | None = None,
-        contact_scale: float | None = None,
-    ) -> None:
-        if source not in get_args(Source):
-            raise RaccoonError(f"search.filter.source={quoted(source)}: choose one of none, value, policy, union, prune")
-        if (engine is None) is (source == "prune"):
+    source: Source = "none"
+    k: int = 8
+    threshold: float | None = None
+    engine: Engine | None = None
+    contact_scale: float | None = None
+    name: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        if self.source not in get_args(Source):
+            raise RaccoonError(f"search.filter.source={quoted(self.source)}: choose one of none, value, policy, union, prune")
+        if (self.engine is None) is (self.source == "prune"):
             raise RaccoonError("search.filter.engine: goes with search.filter.source=prune, and only with it")
-        self.source: Source = source
-        self.k = whole("search.filter.k", k, 1)
-        self.threshold = None if threshold is None else number("search.filter.threshold", threshold, "points, 0 or more, or null")
-        scale = "search.filter.contact_scale"
-        if contact_scale is not None and threshold is None:
-            raise RaccoonError(f"{scale}={quoted(contact_scale)}: scales search.filter.threshold, which is null; give both or neither")
-        self.contact_scale = None if contact_scale is None else number(scale, contact_scale, "pips above 0, or null", above=True)
-        self.engine = engine
-        self.name = (
-            source
-            if source == "none"
-            else f"{source}{k}"
-            + ("" if threshold is None else f"w{threshold:g}")
-            + ("" if contact_scale is None else f"c{contact_scale:g}")
-        )
+        whole("search.filter.k", self.k, 1)
+        if self.threshold is not None:
+            number("search.filter.threshold", self.threshold, "points, 0 or more, or null")
+        if self.contact_scale is not None:
+            number("search.filter.contact_scale", self.contact_scale, "pips above 0, or null", above=True)
+            if self.threshold is None:
+                advice = "scales search.filter.threshold, which is null; give both or neither"
+                raise RaccoonError(f"search.filter.contact_scale={quoted(self.contact_scale)}: {advice}")
+        width = "" if self.threshold is None else f"w{self.threshold:g}"
+        scale = "" if self.contact_scale is None else f"c{self.contact_scale:g}"
+        self.name = self.source if self.source == "none" else f"{self.source}{self.k}{width}{scale}"
 
     def apply(
         self, turns: Turns, engine: Engine, static: Callable[[Turns], NDArray[np.float64]] | None = None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ __all__ = ["Decisions", "decide", "decision_rows", "target_shares"]
 _AT_ONCE = 1024
 
 
+@dataclass(eq=False)
 class Decisions:
     """The labelled positions of the source ``positions`` (a config node), each with a roll and a policy target by ``teacher``.
 
@@ -37,22 +39,18 @@ class Decisions:
     drawn by the target. A value label is that of ``positions``.
     """
 
-    decisions = True
+    decisions: ClassVar[bool] = True
+    positions: Mapping[str, Any]
+    teacher: Mapping[str, Any]
+    top: int = 6
+    temperature: float = 0.02
+    seed: int = 1
+    name: str = "policy"
 
-    def __init__(
-        self,
-        positions: Mapping[str, Any],
-        teacher: Mapping[str, Any],
-        top: int = 6,
-        temperature: float = 0.02,
-        seed: int = 1,
-        name: str = "policy",
-    ) -> None:
-        self.positions, self.teacher = dict(positions), dict(teacher)
-        self.top = whole("data.source.top", top, 1)
-        self.temperature = number("data.source.temperature", temperature, "a number above 0", above=True)
-        self.seed = whole("data.source.seed", seed, 0)
-        self.name = name
+    def __post_init__(self) -> None:
+        self.positions, self.teacher = dict(self.positions), dict(self.teacher)  # jobs are plain data
+        self.top, self.seed = whole("data.source.top", self.top, 1), whole("data.source.seed", self.seed, 0)
+        self.temperature = number("data.source.temperature", self.temperature, "a number above 0", above=True)
         for key, node in (("positions", self.positions), ("teacher", self.teacher)):
             if "_target_" not in node:
                 raise RaccoonError(f"data.source.{key}: give a config node with a _target_")

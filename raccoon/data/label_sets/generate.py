@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ _AT_ONCE = 512  # rows that the teacher is asked for at a time
 _NO_PART = ("name", "_convert_", "_recursive_")
 
 
+@dataclass(eq=False)
 class SelfPlayLabels:
     """Positions of self-play games and of plays not made there, labelled by a teacher.
 
@@ -42,29 +44,20 @@ class SelfPlayLabels:
     about 50 rows of its own. The same seed gives the same shard ``i`` whatever ``games`` is: a set can be grown.
     """
 
-    def __init__(
-        self,
-        player: Mapping[str, Any],
-        teacher: Mapping[str, Any],
-        games: int = 4000,
-        shard_games: int = 250,
-        sibling_share: float = 0.5,
-        explore: float = 0.0,
-        seed: int = 1,
-        batch: int = 250,
-        rank: Mapping[str, Any] | None = None,
-        name: str = "selfplay",
-    ) -> None:
-        self.player = dict(player)
-        self.teacher = dict(teacher)
-        self.games = games
-        self.shard_games = shard_games
-        self.sibling_share = sibling_share
-        self.explore = explore
-        self.seed = seed
-        self.batch = batch
-        self.rank = None if rank is None else dict(rank)
-        self.name = name
+    player: Mapping[str, Any]
+    teacher: Mapping[str, Any]
+    games: int = 4000
+    shard_games: int = 250
+    sibling_share: float = 0.5
+    explore: float = 0.0
+    seed: int = 1
+    batch: int = 250
+    rank: Mapping[str, Any] | None = None
+    name: str = "selfplay"
+
+    def __post_init__(self) -> None:
+        self.player, self.teacher = dict(self.player), dict(self.teacher)  # jobs are plain data
+        self.rank = None if self.rank is None else dict(self.rank)
 
     def plan(self) -> Plan:
         """Check the knobs; RaccoonError names the bad one."""

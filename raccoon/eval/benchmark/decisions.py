@@ -7,8 +7,8 @@ about their order in the source (best first) can leak into a choice between equa
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,14 +25,9 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class CheckerDecisions:
-    """``N`` checker plays with ``M`` candidates; the candidates of row ``i`` are ``offsets[i]:offsets[i + 1]``.
-
-    ``boards int8[N, 2, 25]`` mover in slot 1; ``children int8[M, 2, 25]`` afterstates, opponent on roll. Reference
-    numbers are to the mover, in points per unit of the current cube: ``equity`` cubeful, ``cubeless``, ``probs5``
-    (cumulative five), ``std_error`` NaN where unknown. ``games``: the game a decision comes from, the bootstrap's unit.
-    ``tiers`` tells how much effort a decision got, ``levels`` how each candidate was evaluated.
-    """
+class _Decisions:
+    """What the two kinds share: ``keys``, ``games`` (the game a decision comes from, the bootstrap's unit), ``turn``, ``tiers`` (how much
+    effort a decision got), ``plans``; ``boards int8[N, 2, 25]``."""
 
     keys: Text
     games: NDArray[np.int64]
@@ -40,6 +35,34 @@ class CheckerDecisions:
     tiers: Text
     plans: Text
     boards: Boards
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def take(self, rows: NDArray[Any]) -> Self:
+        """The decisions of the given rows (mask or index array), in that order."""
+        return replace(self, **{field.name: self._of_rows(field.name, rows) for field in fields(self)})
+
+    def _of_rows(self, name: str, rows: NDArray[Any]) -> Any:
+        column = getattr(self, name)
+        return column.take(rows) if isinstance(column, Cubes) else column[rows]
+
+    def first_games(self, count: int | None) -> Self:
+        """The decisions of the ``count`` games of lowest number; all of them when None or more than there are."""
+        if count is None:
+            return self
+        return self.take(np.isin(self.games, np.unique(self.games)[:count]))
+
+
+@dataclass(frozen=True)
+class CheckerDecisions(_Decisions):
+    """``N`` checker plays with ``M`` candidates; the candidates of row ``i`` are ``offsets[i]:offsets[i + 1]``.
+
+    In ``boards`` the mover is in slot 1; ``children int8[M, 2, 25]`` afterstates, opponent on roll. Reference
+    numbers are to the mover, in points per unit of the current cube: ``equity`` cubeful, ``cubeless``, ``probs5``
+    (cumulative five), ``std_error`` NaN where unknown. ``levels`` tells how each candidate was evaluated.
+    """
+
     dice: NDArray[np.int8]
     cubes: Cubes
     offsets: NDArray[np.int64]
@@ -49,9 +72,6 @@ class CheckerDecisions:
     probs5: Floats
     std_error: Floats
     levels: Text
-
-    def __len__(self) -> int:
-        return len(self.keys)
 
     def turns(self, rules: CubeRules | None = None) -> Turns:
         """The decisions as a player sees them: the listed candidates are the children. ``rules`` of a live cube; None: no cube."""
@@ -66,17 +86,9 @@ class CheckerDecisions:
         rows = np.arange(len(self))[rows]
         candidates, offsets = ragged.take(self.offsets, rows)
         by_candidate = {"children", "equity", "cubeless", "probs5", "std_error", "levels"}
-        picked: dict[str, Any] = {"offsets": offsets, "cubes": self.cubes.take(rows)}
-        for field in fields(self):
-            if field.name not in picked:
-                picked[field.name] = getattr(self, field.name)[candidates if field.name in by_candidate else rows]
-        return CheckerDecisions(**picked)
-
-    def first_games(self, count: int | None) -> CheckerDecisions:
-        """The decisions of the ``count`` games of lowest number; all of them when None or more than there are."""
-        if count is None:
-            return self
-        return self.take(np.isin(self.games, np.unique(self.games)[:count]))
+        names = [field.name for field in fields(self) if field.name != "offsets"]
+        picked = {name: self._of_rows(name, candidates if name in by_candidate else rows) for name in names}
+        return CheckerDecisions(offsets=offsets, **picked)
 
     def sampled(self, count: int | None, seed: int) -> CheckerDecisions:
         """``count`` decisions drawn once by ``seed``, in their order; all of them when None or more than there are."""
@@ -90,19 +102,13 @@ class CheckerDecisions:
 
 
 @dataclass(frozen=True)
-class CubeDecisions:
+class CubeDecisions(_Decisions):
     """``N`` cube positions before the roll, the possible doubler in slot 1.
 
     Equities to the doubler in points per unit of the current cube: ``no_double``, ``double_take`` (already times 2),
     ``double_pass``. ``has_double``, ``has_take``: which of the two decisions are close enough to count.
     """
 
-    keys: Text
-    games: NDArray[np.int64]
-    turn: NDArray[np.int32]
-    tiers: Text
-    plans: Text
-    boards: Boards
     cubes: Cubes
     no_double: Floats
     double_take: Floats
@@ -111,20 +117,6 @@ class CubeDecisions:
     has_double: NDArray[np.bool_]
     has_take: NDArray[np.bool_]
     levels: Text
-
-    def __len__(self) -> int:
-        return len(self.keys)
-
-    def take(self, rows: NDArray[Any]) -> CubeDecisions:
-        """The decisions of the given rows (mask or index array), in that order."""
-        picked = {field.name: getattr(self, field.name)[rows] for field in fields(self) if field.name != "cubes"}
-        return CubeDecisions(cubes=self.cubes.take(rows), **picked)
-
-    def first_games(self, count: int | None) -> CubeDecisions:
-        """As ``CheckerDecisions.first_games``."""
-        if count is None:
-            return self
-        return self.take(np.isin(self.games, np.unique(self.games)[:count]))
 
     @property
     def should_double(self) -> NDArray[np.bool_]:
