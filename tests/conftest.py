@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +20,8 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # Small networks gain nothing by threads, and the threads of two workers spin against each other: test_net took five times as long.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
 
 
 @pytest.fixture(scope="session")
@@ -41,6 +45,34 @@ def tiny_onnx(tiny_checkpoint: Path) -> Path:
     path = tiny_checkpoint.with_suffix(".onnx")
     export_onnx(tiny_checkpoint, path, games=0)
     return path
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A headless browser that is installed already; nothing is downloaded for these tests."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright (extra: dev) is not installed")
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        pytest.skip(f"no browser on PATH ({', '.join(BROWSERS)})")
+    with playwright.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=path, timeout=60_000)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def watch() -> Callable[[Any], tuple[list[str], list[str]]]:
+    """``watch(tab)``: the addresses that a page of a browser asks for from now on, and what it complains of."""
+
+    def watched(tab: Any) -> tuple[list[str], list[str]]:
+        requests: list[str] = []
+        complaints: list[str] = []
+        tab.on("request", lambda request: requests.append(request.url))
+        tab.on("pageerror", lambda error: complaints.append(str(error)))
+        tab.on("console", lambda message: complaints.append(message.text))
+        return requests, complaints
+
+    return watched
 
 
 def _heed_ctrl_c() -> None:

@@ -131,12 +131,10 @@ def overrides(tiny_checkpoint: Path, tiny_onnx: Path, tmp_path: Path, label_set:
         ("data", "matches"): [f"data.source.files=[{MATCHES / 'gnubg_match_5.mat'},{MATCHES / 'gnubg_money_session.mat'}]"],
         ("data", "wildbg"): [f"data.source.files=[{label_set / 'a.csv'}]"],
         ("trainer", "pretrain"): [f"data.source.files=[{label_set / 'a.csv'}]"],
-        ("engine", "net"): [f"player.engine.path={tiny_checkpoint}"],
         ("engine", "onnx"): [f"player.engine.path={tiny_onnx}"],
-        ("engine", "composite"): [f"player.engine.rest.path={tiny_checkpoint}"],
-        ("engine", "lookahead"): [f"player.engine.engine.path={tiny_checkpoint}"],
-        ("engine", "mixture"): [f"player.engine.engines.first.path={tiny_checkpoint}"],
     }
+    inner = {"net": "", "composite": "rest.", "lookahead": "engine.", "mixture": "engines.first."}
+    extra |= {("engine", option): [f"player.engine.{part}path={tiny_checkpoint}"] for option, part in inner.items()}
     for side in ("player", "opponent"):
         extra[side, "gnubg_cli"] = [f"{side}.path={shutil.which('gnubg', path='/usr/games:/usr/bin') or program}"]
         for option in ("checkpoint", "static"):

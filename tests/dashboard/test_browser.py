@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,33 +10,16 @@ import pytest
 
 from raccoon.cli import dashboard
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
+Watch = Callable[[Any], tuple[list[str], list[str]]]
 HOSTILE = "<script>document.title = 'taken'</script><img src=x onerror=\"document.title = 'taken'\">"
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """A headless browser that is installed already; nothing is downloaded for these tests."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright (extra: dev) is not installed")
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        pytest.skip(f"no browser on PATH ({', '.join(BROWSERS)})")
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=path, timeout=60_000)
-        yield opened
-        opened.close()
-
-
 @pytest.fixture
-def show(browser: Any, tmp_path: Path) -> Iterator[Any]:
+def show(browser: Any, watch: Watch, tmp_path: Path) -> Iterator[Any]:
     """``show(*folders)``: the dashboard of the runs, opened. At the end: no other request, no error, no message of the console."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True)
     tab = context.new_page()
-    requests: list[str] = []
-    complaints: list[str] = []
-    tab.on("request", lambda request: requests.append(request.url))
-    tab.on("pageerror", lambda error: complaints.append(str(error)))
-    tab.on("console", lambda message: complaints.append(message.text))
+    requests, complaints = watch(tab)
 
     def opened(*folders: Path) -> Any:
         out = tmp_path / "dashboard.html"

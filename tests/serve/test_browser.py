@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,25 +25,12 @@ from raccoon.serve.server import bound
 
 pytestmark = pytest.mark.slow
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
+Watch = Callable[[Any], tuple[list[str], list[str]]]
 OPENING_31 = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10"
 MATCH = Path(__file__).parents[1] / "golden" / "matches" / "chains.mat"
 WAIT_MS = 60_000
 REFUSED = "the server responded with a status of 400"
 """What the console says of a position that is told to be none."""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """A headless browser that is installed already; nothing is downloaded for these tests."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright (extra: dev) is not installed")
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        pytest.skip(f"no browser on PATH ({', '.join(BROWSERS)})")
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=path, timeout=WAIT_MS)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")
@@ -65,17 +51,13 @@ def address() -> Iterator[str]:
 
 
 @pytest.fixture(params=[(1280, 900), (360, 740)], ids=["screen", "phone"])
-def tab(browser: Any, address: str, request: pytest.FixtureRequest) -> Iterator[Any]:
+def tab(browser: Any, watch: Watch, address: str, request: pytest.FixtureRequest) -> Iterator[Any]:
     """The page, opened. At the end: no request went elsewhere, nothing failed, and nothing is wider than the screen."""
     width, height = request.param
     context = browser.new_context(viewport={"width": width, "height": height})
     context.set_default_timeout(WAIT_MS)
     opened = context.new_page()
-    requests: list[str] = []
-    complaints: list[str] = []
-    opened.on("request", lambda one: requests.append(one.url))
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    opened.on("console", lambda message: complaints.append(message.text))
+    requests, complaints = watch(opened)
     opened.goto(address, timeout=WAIT_MS)
     opened.locator("#position-answer table").first.wait_for()
     yield opened

@@ -28,6 +28,8 @@ from raccoon.model import RaccoonNet, build_net, checkpoint_file
 from raccoon.rng import generator
 from raccoon.runs.folder import Run
 from raccoon.train.callbacks.checkpoints import peek
+from raccoon.train.trainers.base import ValueTrainer
+from raccoon.train.trainers.joint import JointTrainer
 
 
 def random_walk(games: int, turns: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -183,6 +185,26 @@ def _killed_and_whole(config: dict[str, Any], folder: Path, later: float = 0.0) 
 def killed_and_whole() -> Callable[..., tuple[Path, Path]]:
     """A training run that is killed in the middle and continued, and one that is left alone."""
     return _killed_and_whole
+
+
+@pytest.fixture
+def stop_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], None]:
+    """``stop_at(step)``: every trainer fails in training step number ``step`` (from 0) of the whole run; None: in none."""
+    originals = {trainer: trainer.training_step for trainer in (ValueTrainer, JointTrainer)}
+
+    def arm(step: int | None) -> None:
+        def fails_or_not(original: Callable[..., Tensor]) -> Callable[..., Tensor]:
+            def training_step(self: ValueTrainer, batch: Any, batch_idx: int) -> Tensor:
+                if step is not None and self.trainer.global_step >= step:
+                    raise OSError("power cut")
+                return original(self, batch, batch_idx)
+
+            return training_step
+
+        for trainer, original in originals.items():
+            monkeypatch.setattr(trainer, "training_step", fails_or_not(original))
+
+    return arm
 
 
 @pytest.fixture(scope="session")

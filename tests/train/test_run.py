@@ -14,7 +14,6 @@ from raccoon.model import checkpoint_file
 from raccoon.runs.folder import Run
 from raccoon.train.callbacks.checkpoints import peek, resume_path
 from raccoon.train.run import train
-from raccoon.train.trainers.distill import Distillation
 
 
 def open_at(folder: Path, config: dict[str, Any], resumed: bool = False) -> Run:
@@ -24,22 +23,6 @@ def open_at(folder: Path, config: dict[str, Any], resumed: bool = False) -> Run:
 
 def weights(folder: Path) -> dict[str, torch.Tensor]:
     return checkpoint_file.load(folder / "net.pt")[0].state_dict()
-
-
-@pytest.fixture
-def stop_at(monkeypatch: pytest.MonkeyPatch):
-    """Raise in training step number ``step`` (from 0) of the whole run."""
-    original = Distillation.training_step
-
-    def arm(step: int | None) -> None:
-        def training_step(self: Distillation, batch: Any, batch_idx: int) -> Any:
-            if step is not None and self.trainer.global_step >= step:
-                raise OSError("power cut")
-            return original(self, batch, batch_idx)
-
-        monkeypatch.setattr(Distillation, "training_step", training_step)
-
-    return arm
 
 
 @pytest.mark.usefixtures("with_plots")

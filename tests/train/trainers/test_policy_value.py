@@ -181,20 +181,13 @@ def test_data_and_trainer_must_suit_each_other(make_policy, make_config, tmp_pat
         run_in(tmp_path / "c", {**deciding, "data": mixed})
 
 
-def test_a_cut_run_continues_to_the_same_end(make_policy, assert_same_end, tmp_path, monkeypatch):
+def test_a_cut_run_continues_to_the_same_end(make_policy, assert_same_end, tmp_path, stop_at):
     config = make_policy(checkpoint_minutes=1e-6, weight_decay=0.01)
     run_in(tmp_path / "whole", config)
-    original = PolicyValue.training_step
-
-    def cut(self: PolicyValue, batch: Any, batch_idx: int) -> Any:
-        if self.trainer.global_step >= 15:
-            raise OSError("power cut")
-        return original(self, batch, batch_idx)
-
-    monkeypatch.setattr(PolicyValue, "training_step", cut)
+    stop_at(15)
     with pytest.raises(OSError, match="power cut"):
         run_in(tmp_path / "cut", config)
-    monkeypatch.setattr(PolicyValue, "training_step", original)
+    stop_at(None)
     run_in(tmp_path / "cut", config, resumed=True)
     assert_same_end(tmp_path / "whole", tmp_path / "cut", data=None)
 

@@ -66,22 +66,6 @@ def test_a_run_leaves_a_network_and_its_curve(make_td, open_at, tmp_path, head, 
     assert all(torch.equal(net[key], average[key]) for key in net)
 
 
-@pytest.fixture
-def stop_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], None]:
-    """Raise in training step number ``step`` (from 0) of the whole run."""
-    original = TemporalDifference.training_step
-
-    def arm(step: int | None) -> None:
-        def training_step(self: TemporalDifference, batch: Any, batch_idx: int) -> Any:
-            if step is not None and self.trainer.global_step >= step:
-                raise OSError("power cut")
-            return original(self, batch, batch_idx)
-
-        monkeypatch.setattr(TemporalDifference, "training_step", training_step)
-
-    return arm
-
-
 @pytest.mark.parametrize("minutes", [None, 1e-6], ids=["last epoch", "within an epoch"])
 def test_a_cut_run_continues_to_the_same_end(make_td, open_at, assert_same_end, tmp_path, stop_at, minutes):
     config = make_td(checkpoint_minutes=minutes)
