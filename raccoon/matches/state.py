@@ -13,6 +13,7 @@ from raccoon.env.notation import format_turn, parse_turn
 from raccoon.matches.record import Action, Match
 from raccoon.play.game import ANSWER, OPENING, ROLL
 from raccoon.play.game import Game as Play
+from raccoon.play.live import crawford_game
 
 __all__ = ["GameState", "is_crawford"]
 
@@ -21,7 +22,7 @@ _SIDE = ("the left player", "the right player")
 
 def is_crawford(length: int, score: tuple[int, int], played: bool) -> bool:
     """Is the game at this ``score`` of a match the Crawford game? ``played``: it has been already."""
-    return length > 1 and not played and max(score) == length - 1
+    return length > 1 and bool(crawford_game(np.array(score), length, np.bool_(played)))
 
 
 class GameState:

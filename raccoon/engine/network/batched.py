@@ -8,6 +8,7 @@ the bits of a row are then the same in every batch; the tests check it for each 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
 import numpy as np
@@ -42,8 +43,8 @@ def chunks(rows: int, batch: int, step: int = STEP) -> Iterator[tuple[int, int, 
         start += size
 
 
-class BatchedEngine(EngineBase):
-    """Base of engines that run a network on ``encoder``'s numbers. A subclass defines ``_forward`` and, with ``has_policy``, ``_policy``.
+class BatchedEngine(EngineBase, ABC):
+    """Base of engines that run a network on ``encoder``'s numbers. A subclass defines ``_forward`` and ``_policy``.
 
     ``batch_size``: most rows of a forward pass, rounded up to a multiple of ``step``, at most ``most`` where given. ``cache``: positions
     to remember between calls, 0 for none. ``rows`` counts what the network evaluated, without repeats and remembered positions.
@@ -89,15 +90,15 @@ class BatchedEngine(EngineBase):
             out[start:stop] = self._policy(boards[picked], dice[picked], mid[picked], mask[picked])[: stop - start]
         return out
 
+    @abstractmethod
     def _forward(self, boards: Boards) -> NDArray[np.float32]:
         """``float32[N, width]``: value (equity / 3) of each board and, with ``has_probs``, its six probabilities."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _policy(
         self, boards: Boards, dice: NDArray[np.int8], mid_doubles: NDArray[np.bool_], mask: NDArray[np.bool_]
     ) -> NDArray[np.float32]:
-        """``float32[N, 1352]``: as ``policy``, dice with the lower first, legal half turns by ``mask``."""
-        raise NotImplementedError
+        """``float32[N, 1352]``: as ``policy``, dice with the lower first, legal half turns by ``mask``; asked only with ``has_policy``."""
 
     def _value(self, live: Boards) -> NDArray[np.float32]:
         return self._numbers(live)[:, 0]
