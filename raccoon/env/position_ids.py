@@ -20,7 +20,7 @@ from raccoon.contracts import Boards, RaccoonError
 from raccoon.env.board import as_array, as_board, as_boards, check
 from raccoon.env.formats.xgid import Position, from_xgid, to_xgid
 from raccoon.env.kernels import kernel
-from raccoon.rng import MIX1, MIX2
+from raccoon.rng import MIX1
 
 __all__ = [
     "Position",
@@ -136,31 +136,44 @@ def _read_keys(keys: NDArray[np.uint8], out: NDArray[np.int8]) -> tuple[int, int
 
 
 @kernel
+def _equal(a: NDArray[np.int8], b: NDArray[np.int8]) -> bool:
+    differing = np.int8(0)
+    for cell in range(50):  # without a way out, so that many cells are compared at a time
+        differing |= a[cell] ^ b[cell]
+    return differing == 0
+
+
+@kernel
 def _unique(boards: NDArray[np.int8], first: NDArray[np.int64], inverse: NDArray[np.int64]) -> int:
-    """Fill ``first`` and ``inverse``; the number of distinct boards. Open addressing on the key words."""
+    """Fill ``first`` and ``inverse`` for ``boards int8[N, 50]``; the number of distinct ones. Open addressing on a hash of the bytes."""
     n = boards.shape[0]
     size = 16
     while size < 2 * n:
         size *= 2
     mask = np.uint64(size - 1)
-    table = np.full(size, -1, np.int64)
-    lows = np.empty(n, np.uint64)
-    highs = np.empty(n, np.uint64)
+    table = np.full(size, -1, np.int32)
+    hashes = np.empty(n, np.uint64)
+    words = np.zeros(7, np.uint64)
+    cells = words.view(np.int8)
     count = 0
     for row in range(n):
-        low, high = key_words(boards[row])
-        mixed = (low ^ (low >> np.uint64(29))) * MIX1 + high * MIX2
-        slot = (mixed ^ (mixed >> np.uint64(32))) & mask
+        for cell in range(50):
+            cells[cell] = boards[row, cell]
+        mixed = np.uint64(0)
+        for word in range(7):
+            mixed = (mixed ^ words[word]) * MIX1
+            mixed ^= mixed >> np.uint64(32)
+        slot = mixed & mask
         while True:
             entry = table[slot]
             if entry < 0:
                 table[slot] = count
-                lows[count], highs[count] = low, high
+                hashes[count] = mixed
                 first[count] = row
                 inverse[row] = count
                 count += 1
                 break
-            if lows[entry] == low and highs[entry] == high:
+            if hashes[entry] == mixed and _equal(boards[first[entry]], boards[row]):
                 inverse[row] = entry
                 break
             slot = (slot + np.uint64(1)) & mask
@@ -252,5 +265,5 @@ def unique_boards(boards: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int6
     array = as_boards(boards)
     first = np.empty(len(array), np.int64)
     inverse = np.empty(len(array), np.int64)
-    count = _unique(array, first, inverse)
+    count = _unique(array.reshape(-1, 50), first, inverse)
     return first[:count].copy(), inverse

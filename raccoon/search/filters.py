@@ -13,6 +13,7 @@ from raccoon.checks import number, quoted, whole
 from raccoon.contracts import Engine, RaccoonError, Turns
 from raccoon.env import ragged
 from raccoon.env.encoder import FEATURE_GROUPS, encode
+from raccoon.env.kernels import kernel
 from raccoon.search.lookahead import child_values, enumerate_leaves, leaf_values
 from raccoon.search.priors import priors
 
@@ -29,10 +30,26 @@ def keep_best(values: NDArray[np.float64], offsets: NDArray[np.int64], k: int) -
     starts = ragged.offsets_of(np.minimum(np.diff(offsets), k))
     if k == 1:
         return ragged.argmax(values, offsets), starts
-    rows = ragged.row_of(offsets)
-    order = np.lexsort((-values, rows))  # stable: the first of equals comes first
-    rank = np.arange(len(values)) - offsets[rows]
-    return np.sort(order[rank < k]), starts
+    kept = np.empty(starts[-1], np.int64)
+    _keep(values, offsets, starts, kept)
+    return kept, starts
+
+
+@kernel
+def _keep(values: NDArray[np.float64], offsets: NDArray[np.int64], starts: NDArray[np.int64], kept: NDArray[np.int64]) -> None:
+    """Fill ``kept`` with the highest of each row, as many as ``starts`` leaves room for; what is no number comes last."""
+    for row in range(len(offsets) - 1):
+        best, count = kept[starts[row] : starts[row + 1]], 0  # the highest so far, in falling order
+        for index in range(offsets[row], offsets[row + 1]):
+            value, place = values[index], count
+            while place > 0 and (values[best[place - 1]] < value or (np.isnan(values[best[place - 1]]) and not np.isnan(value))):
+                place -= 1
+            if place < len(best):
+                count = min(count + 1, len(best))
+                for other in range(count - 1, place, -1):
+                    best[other] = best[other - 1]
+                best[place] = index
+        best.sort()
 
 
 def subset(turns: Turns, keep: NDArray[np.bool_]) -> Turns:

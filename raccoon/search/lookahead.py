@@ -55,10 +55,8 @@ class Leaves:
     def scatter(self, to_opponent: NDArray[np.floating]) -> NDArray[np.float64]:
         """``float64[M]``: the value of each child to the mover, from ``to_opponent [U]``, values of ``boards`` to the side on roll in
         them. Finished children are exact."""
-        values = self.exact.copy()
-        live = self.index >= 0
-        values[live] = -np.asarray(to_opponent, np.float64)[self.index[live]]
-        return values
+        to_mover = np.append(-np.asarray(to_opponent, np.float64), 0.0)  # index -1: the place of finished ones
+        return np.where(self.index < 0, self.exact, to_mover[self.index])
 
 
 def terminal_value(children: Boards) -> NDArray[np.float64]:

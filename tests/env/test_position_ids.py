@@ -22,6 +22,7 @@ from raccoon.env.position_ids import (
     to_xgid,
     unique_boards,
 )
+from raccoon.rng import MIX1
 
 gnubg_nn: Any = importlib.import_module("gnubg_nn")  # its members are made at run time
 
@@ -96,6 +97,15 @@ def test_unique_boards_keeps_first_appearances() -> None:
     assert (np.diff(first) > 0).all()
     assert len(first) == len({board.tobytes() for board in boards})
     assert [len(part) for part in unique_boards(boards[:0])] == [0, 0]
+
+
+def test_boards_of_the_same_hash_are_distinct() -> None:
+    words = np.zeros((2, 7), np.uint64)
+    words[1, 5:] = pow(int(MIX1), -1, 2**64), 1  # the sixth eight bytes mix to 1, and the last ones make 0 of it, as in the empty board
+    boards = words.view(np.int8)[:, :50].reshape(2, 2, 25)
+    first, inverse = unique_boards(boards[[0, 1, 0, 1]])
+    assert first.tolist() == [0, 1]
+    assert inverse.tolist() == [0, 1, 0, 1]
 
 
 def test_xgid_of_the_lower_side() -> None:
