@@ -16,11 +16,15 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks import compare
+
 __all__ = ["main"]
 
 
 def main(names: Sequence[str]) -> int:
     """Run the benchmarks ``names`` (all when empty); returns the exit status."""
+    if names[:1] == ["compare"]:
+        return compare.main(names[1:])
     known = sorted(path.stem.removeprefix("bench_") for path in Path(__file__).parent.glob("bench_*.py"))
     unknown = sorted(set(names) - set(known))
     if unknown:
