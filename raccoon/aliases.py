@@ -64,7 +64,9 @@ MODULES = {
     "env.diagram": "env.formats.diagram",
     "env.gnubg_id": "env.formats.gnubg_id",
     "env.xgid": "env.formats.xgid",
-    "eval.arena": "eval.arena.head_to_head",
+    "eval.vr_arena": "eval.arena.vr_arena",
+    "eval.arena.gnubg_harness": "eval.arena.vr_arena",
+    "eval.arena.head_to_head": "eval.arena.vr_arena",
     "eval.arena_figures": "eval.arena.figures",
     "eval.benchmark": "eval.benchmark.decisions",
     "eval.benchmark_build": "eval.benchmark.make",
@@ -92,7 +94,7 @@ MODULES = {
     "eval.doubles": "eval.arena.doubles",
     "eval.filter_recall": "eval.search_study.filter_recall",
     "eval.frontier": "eval.pr.frontier",
-    "eval.gnubg_harness": "eval.arena.gnubg_harness",
+    "eval.gnubg_harness": "eval.arena.vr_arena",
     "eval.matches": "eval.arena.games",
     "eval.plots": "report.plots",
     "eval.pr_scoring": "eval.pr.checker_scoring",
@@ -101,7 +103,6 @@ MODULES = {
     "eval.report": "report.report_files",
     "eval.stats": "stats",
     "eval.trained": "eval.sweep.jobs",
-    "eval.vr_arena": "eval.arena.vr_arena",
     "eval.wandb_report": "report.wandb_tables",
     "files": "files.read_write",
     "interrupts": "runs.interrupts",
@@ -143,7 +144,7 @@ MODULES = {
     "train.td_targets": "train.objectives.td_targets",
     "train.tracking": "train.callbacks.tracking",
 }
-"""Modules that moved, below ``raccoon``: the old place and the new one."""
+"""Modules that moved, below ``raccoon``: the old place and the new one. Of several that became one, the first listed names it in hashes."""
 
 TARGETS = {
     "cli.sweep.SweepCallback": "cli.SweepCallback",

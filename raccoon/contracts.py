@@ -332,7 +332,7 @@ class Report:
     player: str
     opponent: str | None
     seed: int
-    seconds: float
+    seconds: float = 0.0
     figures: dict[str, Figure] = field(default_factory=dict)
     tables: dict[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     plots: dict[str, Any] = field(default_factory=dict)

@@ -85,12 +85,12 @@ def _run(
 ) -> Report:
     from raccoon.config.instantiate import build, plain
     from raccoon.executor import ProcessExecutor
-    from raccoon.report import report_files
+    from raccoon.report import measurement, report_files
 
     node = evaluator if isinstance(evaluator, Mapping) else plain(composed("evaluate", [f"evaluator={evaluator}"]).evaluator)
     made = build({**node, **options}, "evaluator", Evaluator, executor=ProcessExecutor(workers, progress))
     with _folder(folder) as run_dir:
-        result = made.run(player, opponent, run_dir, seed)
+        result = measurement.measure(made, player, opponent, run_dir, seed)
         if folder is not None:
             report_files.write(result, run_dir)
     return result
@@ -99,10 +99,7 @@ def _run(
 @contextlib.contextmanager
 def _folder(given: str | Path | None) -> Generator[Path, None, None]:
     """The folder of a run; a temporary one where none was given."""
-    from raccoon.report import report_files
-
     if given is not None:
-        report_files.check_free(given)
         yield Path(given)
         return
     with tempfile.TemporaryDirectory(prefix="raccoon-") as name:

@@ -35,9 +35,9 @@ def _job(config: dict[str, Any], run: Run) -> None:
 
 
 def _measure(config: dict[str, Any], run: Run, evaluator: Any) -> None:
-    from raccoon.report import report_files
+    from raccoon.report import measurement, report_files
 
-    result = evaluator.run(section(config, "player"), config.get("opponent"), run.dir, config["seed"])
+    result = measurement.measure(evaluator, section(config, "player"), config.get("opponent"), run.dir, config["seed"])
     report_files.write(result, run.dir)
     report_files.show(result)
     print(f"report: {run.dir / 'report.md'}")

@@ -1,7 +1,7 @@
 from raccoon.eval.arena.cube_arena import CubeArena as CubeArena
 from raccoon.eval.arena.doubles import DoublesConcession as DoublesConcession
-from raccoon.eval.arena.gnubg_harness import GnubgHarness as GnubgHarness
-from raccoon.eval.arena.head_to_head import Arena as Arena
+from raccoon.eval.arena.vr_arena import Arena as Arena
+from raccoon.eval.arena.vr_arena import GnubgHarness as GnubgHarness
 from raccoon.eval.arena.vr_arena import VRArena as VRArena
 from raccoon.eval.benchmark.decisions import Benchmark as Benchmark
 from raccoon.eval.benchmark.decisions import CheckerDecisions as CheckerDecisions

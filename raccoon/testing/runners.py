@@ -12,6 +12,7 @@ import numpy as np
 
 from raccoon.contracts import Evaluator, Figure, Report
 from raccoon.executor import PersistentExecutor, ProcessExecutor, Work, run_shards
+from raccoon.report.measurement import measure
 from raccoon.rng import generator
 from raccoon.testing.subjects import expect, subject
 
@@ -51,7 +52,7 @@ def _run(node: Mapping[str, Any], folder: Path, workers: int, player: Any, oppon
     evaluator = subject(node, executor=ProcessExecutor(workers, progress=False))
     expect(isinstance(evaluator, Evaluator), f"{type(evaluator).__name__} lacks a method or attribute of raccoon.contracts.Evaluator")
     folder.mkdir(parents=True, exist_ok=True)
-    report = evaluator.run(player, opponent, folder, 1)
+    report = measure(evaluator, player, opponent, folder, 1)
     _check_report(report)
     return report
 

@@ -16,6 +16,7 @@ from raccoon.eval.benchmark.loader import EMBEDDED, load
 from raccoon.executor import Executor
 from raccoon.model import checkpoint_file
 from raccoon.report import report_files as reports
+from raccoon.report.measurement import measure
 from raccoon.runs.folder import Run
 from raccoon.train.callbacks.checkpoints import BEST, LAST
 
@@ -109,7 +110,7 @@ def _measure(evaluator: Evaluator, player: Mapping[str, Any], opponent: Mapping[
     if (folder / "report.json").exists():
         return reports.read(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    report = evaluator.run(player, opponent, folder, seed)
+    report = measure(evaluator, player, opponent, folder, seed)
     reports.write(report, folder)
     return report
 

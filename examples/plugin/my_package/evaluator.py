@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -29,19 +28,17 @@ class Lengths:
         self.shard_games = whole("evaluator.shard_games", shard_games, 1)
 
     def run(self, player: Mapping[str, Any], opponent: Mapping[str, Any] | None, run_dir: Path, seed: int) -> Report:
-        began = time.perf_counter()
         sides = {"player": dict(player), "opponent": dict(opponent or player)}
         job = {**sides, "seed": seed, "games": self.games, "shard_games": self.shard_games}
         count = -(-self.games // self.shard_games)
         work = Work(self.name, "games", [min(self.shard_games, self.games - start) for start in range(0, self.games, self.shard_games)])
         shards = run_shards(self.executor, lengths_shard, job, count, Path(run_dir) / "shards", work)
         rolls, points = (np.concatenate([shard[key] for shard in shards]) for key in ("rolls", "points"))
-        report = Report(self.name, str(shards[0]["names"][0]), str(shards[0]["names"][1]), seed, 0.0)
+        report = Report(self.name, str(shards[0]["names"][0]), str(shards[0]["names"][1]), seed)
         report.figures["rolls"] = stats.mean_ci(rolls)
         report.figures["gammons"] = stats.proportion_ci(int((np.abs(points) > 1).sum()), len(points))
         found, games = np.unique(points, return_counts=True)
         report.tables["points"] = [{"points": int(p), "games": int(n)} for p, n in zip(found, games, strict=True)]
-        report.seconds = time.perf_counter() - began
         return report
 
 

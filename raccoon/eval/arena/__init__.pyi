@@ -1,2 +1,2 @@
-from raccoon.eval.arena.head_to_head import Arena as Arena
-from raccoon.eval.arena.head_to_head import verdict as verdict
+from raccoon.eval.arena.figures import verdict as verdict
+from raccoon.eval.arena.vr_arena import Arena as Arena

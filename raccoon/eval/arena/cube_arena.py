@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -15,16 +14,16 @@ from raccoon import stats
 from raccoon.checks import quoted, whole
 from raccoon.contracts import Figure, RaccoonError, Report
 from raccoon.eval.arena import figures as arena_figures
+from raccoon.eval.arena.base import GamesEvaluator, RecordedOptions
 from raccoon.eval.arena.cube_luck import CONTROLS
-from raccoon.eval.arena.games import MatchPlan, Played, play_match, write_games
-from raccoon.eval.arena.head_to_head import verdict
+from raccoon.eval.arena.games import MatchPlan, Played, write_games
 from raccoon.executor import Executor
 from raccoon.rng import generator
 
 __all__ = ["CubeArena"]
 
 
-class CubeArena:
+class CubeArena(GamesEvaluator):
     """Money games with a cube, seats alternated; both players double and answer for themselves. Killed runs continue.
 
     ``jacoby``, ``beavers``, ``cap``: see ``CubeRules``. ``luck``: the control variate behind the headline ``ppg_vr``,
@@ -39,18 +38,14 @@ class CubeArena:
         self,
         executor: Executor,
         games: int = 2000,
-        batch: int = 256,
         shard_games: int = 125,
         jacoby: bool = False,
         beavers: bool = False,
         cap: int = 1024,
         luck: str | bool = "cubeful",
-        openings: str = "random",
-        turn_cap: int = 1000,
         match_length: int | None = None,
-        record: bool = False,
+        **options: Unpack[RecordedOptions],
     ) -> None:
-        self.executor = executor
         for key, value in (("jacoby", jacoby), ("beavers", beavers)):
             if not isinstance(value, bool):
                 raise RaccoonError(f"evaluator.{key}={quoted(value)}: give true or false")
@@ -63,13 +58,10 @@ class CubeArena:
             raise RaccoonError(f"evaluator.match_length={match_length}: there is no Jacoby rule and there are no beavers in match play")
         rules = {"jacoby": jacoby, "beavers": beavers, "cap": cap}
         counted = self.control != "off" and match_length is None
-        self.plan = MatchPlan(games, shard_games, 0, batch, counted, openings, turn_cap, rules, match_length, record)
+        super().__init__(executor, MatchPlan(games, shard_games, luck=counted, cube=rules, match_length=match_length, **options))
 
-    def run(self, player: Mapping[str, Any], opponent: Mapping[str, Any] | None, run_dir: Path, seed: int) -> Report:
-        """Play and report. See ``Evaluator.run``."""
-        began = time.perf_counter()
-        played = play_match(self.executor, player, opponent, self.plan, seed, Path(run_dir) / "shards", self.name)
-        report = Report(self.name, played.names[0], played.names[1], seed, 0.0)
+    def describe(self, report: Report, played: Played, run_dir: Path, seed: int) -> None:
+        """Fill ``report``, of money games or of matches."""
         money = self.plan.match_length is None
         if money:
             self._money(report, played, seed)
@@ -79,10 +71,8 @@ class CubeArena:
         report.figures |= counts if money else {_of_matches(name): figure for name, figure in counts.items()}
         if money:
             report.tables["cube"] = _cube_table(played)
-        write_games(Path(run_dir) / "games.csv", played, CONTROLS[0] if self.control == "off" else self.control)
+        write_games(run_dir / "games.csv", played, CONTROLS[0] if self.control == "off" else self.control)
         report.files.append("games.csv")
-        report.seconds = time.perf_counter() - began
-        return report
 
     def _money(self, report: Report, played: Played, seed: int) -> None:
         if played.luck is None:
@@ -103,7 +93,7 @@ class CubeArena:
                     report.figures |= _control_figures(name, one, seed)
             report.notes.append(f"ppg_vr is by the {self.control} control variate; both are unbiased, the smaller sd_vr is the sharper one")
         report.plots |= arena_figures.draw(games, f"{played.names[0]} v {played.names[1]}")
-        report.notes.append(verdict(report.figures.get("ppg_vr", report.figures["ppg_raw"]), played.names))
+        report.notes.append(arena_figures.verdict(report.figures.get("ppg_vr", report.figures["ppg_raw"]), played.names))
         rules = self.plan.cube or {}
         flags = ", ".join(f"{name} {'on' if rules[name] else 'off'}" for name in ("jacoby", "beavers"))
         report.notes.append(f"money games, cube live to {rules['cap']}, {flags}; points are the player's, cube included; intervals are 95%")

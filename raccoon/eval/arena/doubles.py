@@ -7,10 +7,9 @@ other rolls the arms see the same children and must agree exactly: any concessio
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +18,9 @@ from raccoon import stats
 from raccoon.config.instantiate import shared
 from raccoon.contracts import Figure, Player, RaccoonError, Report, Step, Turns
 from raccoon.engine.gnubg import GnubgEngine
-from raccoon.eval.arena.games import MatchPlan
-from raccoon.executor import Executor, Work, run_shards
+from raccoon.eval.arena.base import GameOptions, GamesEvaluator
+from raccoon.eval.arena.games import MatchPlan, run_games
+from raccoon.executor import Executor
 from raccoon.play.match import play_games, take_turns
 from raccoon.play.observers import Progress
 from raccoon.play.player import EnginePlayer
@@ -78,42 +78,29 @@ class ConcessionObserver:
         return {key: np.concatenate([row[key] for row in self._rows]) for key in _COLUMNS}
 
 
-class DoublesConcession:
+class DoublesConcession(GamesEvaluator):
     """``games`` of the player's greedy arm against the opponent; ``second_price`` adds GNUBG 2-ply (pruned) as a judge."""
 
     name = "doubles"
 
     def __init__(
-        self,
-        executor: Executor,
-        games: int = 1500,
-        batch: int = 256,
-        shard_games: int = 100,
-        second_price: bool = False,
-        turn_cap: int = 1000,
+        self, executor: Executor, games: int = 1500, shard_games: int = 100, second_price: bool = False, **options: Unpack[GameOptions]
     ) -> None:
-        self.executor = executor
+        super().__init__(executor, MatchPlan(games, shard_games, luck=False, **options))
         self.second_price = bool(second_price)
-        self.plan = MatchPlan(games, shard_games, 0, batch, False, "random", turn_cap)
 
     def run(self, player: Mapping[str, Any], opponent: Mapping[str, Any] | None, run_dir: Path, seed: int) -> Report:
         """Play, compare and report. See ``Evaluator.run``. Raises RaccoonError for a player that has no engine."""
-        began = time.perf_counter()
-        if opponent is None:
-            raise RaccoonError("opponent: this measurement needs one, for example opponent=gnubg0")
-        job = {"player": dict(player), "opponent": dict(opponent), "seed": seed, "plan": vars(self.plan), "size": self.plan.size}
-        job |= {"second_price": self.second_price}
-        work = Work(self.name, "games", self.plan.sizes)
-        shards = run_shards(self.executor, concession_shard, job, len(self.plan.sizes), Path(run_dir) / "shards", work)
+        job = {"player": player, "opponent": opponent, "seed": seed, "plan": vars(self.plan), "second_price": self.second_price}
+        shards = run_games(self.executor, concession_shard, job, self.plan, Path(run_dir) / "shards", self.name)
         turns = {key: np.concatenate([shard[key] for shard in shards]) for key in _COLUMNS}
         names = shards[0]["names"]
-        report = Report(self.name, str(names[0]), str(names[1]), seed, 0.0, _figures(turns, self.plan.games))
+        report = Report(self.name, str(names[0]), str(names[1]), seed, figures=_figures(turns, self.plan.games))
         report.tables["control"] = [_control(turns)]
         conceded = {"where the arms differ": turns["gnubg0"][turns["differ"]]}
         report.plots["concession"] = plots.histogram(conceded, "points conceded (GNUBG 0-ply)")
         report.notes.append("concession: joint minus greedy in points to the player; intervals are over whole games")
         report.notes.append("two-step turns: doubles on which more than one pair of half-moves is to be played")
-        report.seconds = time.perf_counter() - began
         return report
 
 

@@ -16,7 +16,7 @@ from raccoon.play.dice import STRATUM_GAMES
 from raccoon.report import plots
 from raccoon.rng import generator
 
-__all__ = ["Sample", "cost_figures", "draw", "luck_figures", "outcome_table", "result_figures", "sample"]
+__all__ = ["Sample", "cost_figures", "draw", "luck_figures", "outcome_table", "result_figures", "sample", "verdict"]
 
 _FEWEST_STRATA = 20
 
@@ -79,6 +79,15 @@ def luck_figures(games: Sample, seed: int) -> dict[str, Figure]:
     figures["correlation"] = stats.correlation(raw, luck)
     figures["beta"] = stats.beta(raw, luck)
     return figures
+
+
+def verdict(figure: Figure, names: tuple[str, str]) -> str:
+    """Who is the stronger (``names``: player, opponent), as far as the interval of the points per game shows it."""
+    if figure.lo is not None and figure.lo > 0:
+        return f"{names[0]} is the stronger: the interval lies above 0"
+    if figure.hi is not None and figure.hi < 0:
+        return f"{names[1]} is the stronger: the interval lies below 0"
+    return "no difference is shown: the interval holds 0"
 
 
 def cost_figures(played: Played) -> dict[str, Figure]:

@@ -18,14 +18,14 @@ from raccoon.contracts import CubeRules, Player, RaccoonError
 from raccoon.cube.match_equity_table import check_length
 from raccoon.eval.arena.cube_luck import CONTROLS, CubeLuckObserver
 from raccoon.eval.luck import LuckObserver
-from raccoon.executor import Executor, Work, check_units, run_shards, shard_size
+from raccoon.executor import Executor, Shard, Work, check_units, run_shards, shard_size
 from raccoon.files import write_csv, write_text
 from raccoon.matches.recorder import MatchRecorder
 from raccoon.play.dice import OPENING_MODES
 from raccoon.play.match import play_games
 from raccoon.play.observers import DoubleCounter, Progress
 
-__all__ = ["MatchPlan", "Played", "build_players", "luck_switch", "play_match", "write_games"]
+__all__ = ["MatchPlan", "Played", "build_players", "luck_switch", "play_match", "run_games", "write_games"]
 
 
 _LEAST = 16  # games side by side, below which a network is asked for too little at a time
@@ -134,13 +134,10 @@ def play_match(
     label: str,
 ) -> Played:
     """Play the games of ``plan``; shards already in ``folder`` are read. Raises RaccoonError when there is no opponent."""
-    if opponent is None:
-        raise RaccoonError("opponent: this measurement needs one, for example opponent=gnubg0")
     options = {key: value for key, value in vars(plan).items() if key != "record" or value}  # else as before there was a record
-    job = {"player": player, "opponent": opponent, "seed": seed, "plan": options, "size": plan.size}
+    job = {"player": player, "opponent": opponent, "seed": seed, "plan": options}
     fresh, began = not any(folder.glob("shard-*.npz")), time.perf_counter()
-    work = Work(label, "games" if plan.match_length is None else "matches", plan.sizes)
-    shards = run_shards(executor, match_shard, job, len(plan.sizes), folder, work)
+    shards = run_games(executor, match_shard, job, plan, folder, label)
     for name, text in (item for shard in shards if plan.record for item in json.loads(bytes(shard["texts"])).items()):
         write_text(folder.parent / "matches" / name, text)
     columns = ("games", "points", "rolls", "capped", "luck", "cube", "doubles")
@@ -159,6 +156,15 @@ def play_match(
         doubles=joined["doubles"],
         restarts=_both(shards, "restarts"),
     )
+
+
+def run_games(executor: Executor, shard: Shard, job: Mapping[str, Any], plan: MatchPlan, folder: Path, label: str) -> list[dict[str, Any]]:
+    """The shards of ``plan``, played by ``shard`` or found in ``folder``; ``job`` names the players. Raises RaccoonError when the
+    opponent is None."""
+    if job["opponent"] is None:
+        raise RaccoonError("opponent: this measurement needs one, for example opponent=gnubg0")
+    work = Work(label, "games" if plan.match_length is None else "matches", plan.sizes)
+    return run_shards(executor, shard, {**job, "size": plan.size}, len(plan.sizes), folder, work)
 
 
 def _both(shards: Sequence[Mapping[str, Any]], what: str) -> tuple[int, int]:

@@ -41,7 +41,7 @@ def compare_arms(
     vr_plan = replace(raw_plan, first=total, luck=True)
     reduced = play_match(executor, player, opponent, vr_plan, seed, run_dir / "shards-vr", "blocks, variance reduced")
     arms = {"no variance reduction": _match_means(raw, games), "variance reduced": _match_means(reduced, games)}
-    report = Report("vr_arena", raw.names[0], raw.names[1], seed, 0.0)
+    report = Report("vr_arena", raw.names[0], raw.names[1], seed)
     first, second = arms.values()
     report.figures["ppg_raw"] = stats.mean_ci(first)
     report.figures["ppg_vr"] = stats.mean_ci(second)

@@ -6,7 +6,6 @@ three formulas (cube owned, centred, the other side's) on its own positions. No 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ from raccoon.eval.cube_fit.index import GRID, JanowskiOnReferences
 from raccoon.eval.cube_fit.references import LOCATIONS, TRUNCATED, Evidence, ReferenceEquities, as_after_a_play, classes
 from raccoon.eval.cube_fit.volatility import ReferenceSelection, selected, volatility
 from raccoon.executor import Executor
-from raccoon.report import plots, report_files
+from raccoon.report import plots
 
 __all__ = ["CubeFit"]
 
@@ -83,15 +82,13 @@ class CubeFit:
 
     def run(self, player: Mapping[str, Any], opponent: Mapping[str, Any] | None, run_dir: Path, seed: int) -> Report:
         """See ``Evaluator.run``; neither player takes part."""
-        start = time.perf_counter()
-        report_files.check_free(run_dir)
         plan = ReferenceSelection(
             self.reference, self.benchmark, self.references, self.games, self.checkers, self.positions, self.cube_window, seed
         )  # fmt: skip
         if self.volatility:
             build(self.engine, "evaluator.engine", Engine)  # a missing file is told before anything is measured
         evidence, references = plan.evidence(), selected(plan)
-        result = Report(self.name, "janowski", None, seed, 0.0)
+        result = Report(self.name, "janowski", None, seed)
         self._equities(result, evidence, references, seed)
         for label, cube in self._decisions(plan, evidence):
             self._cube(result, label, cube, evidence, seed)
@@ -105,7 +102,6 @@ class CubeFit:
             )
             result.tables["Best index by volatility"] = cube_fit_tables.by_volatility(part, spread, seed, self.bootstrap)
         result.notes = _notes(evidence, references)
-        result.seconds = time.perf_counter() - start
         return result
 
     def _equities(self, result: Report, evidence: Evidence, references: ReferenceEquities, seed: int) -> None:

@@ -9,7 +9,6 @@ the decisions of a game. That is a model, which the arenas test.
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -127,8 +126,6 @@ class BGSagePR(BenchmarkScorer):
 
     def run(self, player: Mapping[str, Any], opponent: Mapping[str, Any] | None, run_dir: Path, seed: int) -> Report:
         """See ``Evaluator.run``. Raises RaccoonError when the benchmark is unusable or the folder holds a result."""
-        start = time.perf_counter()
-        report_files.check_free(run_dir)
         benchmark = self.load()
         measured = None if self.measured is None else _measured(self.measured)
         other = opponent if self.compare == "opponent" else cubeless_twin(player) if self.compare == CUBELESS_MOVES else self.compare
@@ -137,7 +134,7 @@ class BGSagePR(BenchmarkScorer):
         if isinstance(other, Mapping) and second:
             self.check(other, "opponent" if self.compare == "opponent" else "evaluator.compare", benchmark)
         mine = self.scores(player, benchmark, Path(run_dir) / "shards" / "player", "benchmark")
-        result = Report(self.name, mine.name, None, seed, 0.0, figures=self.summary(mine, seed))
+        result = Report(self.name, mine.name, None, seed, figures=self.summary(mine, seed))
         result.tables = {**self._tables(mine, seed), **accuracy_tables(mine, seed, self.bootstrap)}
         scored = [mine]
         if isinstance(other, Mapping) and second:
@@ -148,7 +145,6 @@ class BGSagePR(BenchmarkScorer):
         result.plots = self._plots(scored, seed)
         result.notes = notes(benchmark, self)
         result.files.append(_decisions(scored, Path(run_dir)))
-        result.seconds = time.perf_counter() - start
         return result
 
     def _tables(self, scores: Scores, seed: int) -> dict[str, list[Mapping[str, Any]]]:

@@ -7,7 +7,6 @@ of the reference: the first tells what a model is worth, the second takes the er
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,7 @@ from raccoon.eval.pr.cube_scoring import CubeScores, score
 from raccoon.eval.pr.cube_shards import CubeDecided, decide, takes_models
 from raccoon.executor import Executor
 from raccoon.files.npz import write_arrays
-from raccoon.report import plots, report_files
+from raccoon.report import plots
 
 __all__ = ["CubePR"]
 
@@ -64,8 +63,6 @@ class CubePR:
 
     def run(self, player: Mapping[str, Any], opponent: Mapping[str, Any] | None, run_dir: Path, seed: int) -> Report:
         """See ``Evaluator.run``. Raises RaccoonError when a player cannot play with a cube or the benchmark has no cube decisions."""
-        start = time.perf_counter()
-        report_files.check_free(run_dir)
         benchmark = self.load()
         other = opponent if self.compare == "opponent" else self.compare
         made = self._ready(player, "player", benchmark)
@@ -76,7 +73,7 @@ class CubePR:
         arguments = (self.games, self.nodes, self.shard_games, folder / "player", "cube decisions")
         decided = decide(self.executor, player, benchmark, *arguments)
         mine = score(decided.name, benchmark.cube, decided.own)
-        result = Report(self.name, decided.name, None, seed, 0.0, figures=self.summary(mine, decided, seed))
+        result = Report(self.name, decided.name, None, seed, figures=self.summary(mine, decided, seed))
         scored = {"player": mine}
         if isinstance(other, Mapping) and second:
             theirs = decide(
@@ -90,7 +87,6 @@ class CubePR:
         self._models(result, made, decided, benchmark, seed)
         result.notes += self._notes(benchmark)
         result.files.append(_write(scored, Path(run_dir)))
-        result.seconds = time.perf_counter() - start
         return result
 
     def load(self) -> Benchmark:

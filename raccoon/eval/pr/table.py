@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from raccoon.contracts import Player, RaccoonError, Report
 from raccoon.eval.pr.checker import BenchmarkScorer, notes, paired
 from raccoon.eval.pr.checker_scoring import Scores
 from raccoon.executor import Executor
-from raccoon.report import plots, report_files
+from raccoon.report import plots
 
 __all__ = ["PRTable"]
 
@@ -47,8 +46,6 @@ class PRTable(BenchmarkScorer):
 
     def run(self, player: Mapping[str, Any] | None, opponent: Mapping[str, Any] | None, run_dir: Path, seed: int) -> Report:
         """See ``Evaluator.run``; the opponent takes no part."""
-        start = time.perf_counter()
-        report_files.check_free(run_dir)
         benchmark = self.load()
         nodes = dict(self.players)
         if player is not None and dict(player) not in nodes.values():
@@ -61,7 +58,7 @@ class PRTable(BenchmarkScorer):
         for number, (name, node) in enumerate(nodes.items()):
             folder = Path(run_dir) / "shards" / f"{number:02d}"
             scored[name] = self.scores(node, benchmark, folder, f"benchmark: {name}")
-        result = Report(self.name, ", ".join(nodes), None, seed, 0.0)
+        result = Report(self.name, ", ".join(nodes), None, seed)
         against = scored[self.reference]
         rows: list[Mapping[str, Any]] = []
         for name, scores in scored.items():
@@ -75,7 +72,6 @@ class PRTable(BenchmarkScorer):
         result.plots["pr"] = plots.bars(bars, "PR (lower is better)", "PR, 95% interval by game")
         result.notes = notes(benchmark, self)
         self.conclude(result, list(scored))
-        result.seconds = time.perf_counter() - start
         return result
 
     def conclude(self, result: Report, names: list[str]) -> None:

@@ -8,7 +8,6 @@ the widest rolls, are 6 of the 21 in a tree and 6 of 36 among the decisions that
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,6 @@ from raccoon.env.movegen import afterstates, enumerate_turns
 from raccoon.eval.benchmark.loader import load
 from raccoon.executor import Executor
 from raccoon.progress import track
-from raccoon.report import report_files
 from raccoon.rng import generator
 from raccoon.search import Expectimax, Filter
 from raccoon.search.half_by_half import half_turns
@@ -58,13 +56,11 @@ class CostModel:
 
     def run(self, player: Mapping[str, Any], opponent: Mapping[str, Any] | None, run_dir: Path, seed: int) -> Report:
         """See ``Evaluator.run``; the opponent takes no part."""
-        start = time.perf_counter()
-        report_files.check_free(run_dir)
         judge = build(player, "player", Player)
         if not hasattr(judge, "engine"):
             raise RaccoonError(f"player={judge.name}: cost_model needs a player with an engine")
         checker = load("embedded").checker
-        result = Report(self.name, judge.name, None, seed, 0.0)
+        result = Report(self.name, judge.name, None, seed)
         rows: list[Mapping[str, Any]] = []
         for name, boards, dice in (("random play", *_random_decisions(self.playouts, seed)), ("benchmark", checker.boards, checker.dice)):
             rows += _branching(name, boards, dice)
@@ -87,7 +83,6 @@ class CostModel:
             f"Evaluations on {len(turns)} benchmark decisions, u = {u:.1f}, engine {judge.engine.name}.",
             "Legal actions are OpenSpiel's half turns (a double takes two); results are distinct boards after the whole turn.",
         ]
-        result.seconds = time.perf_counter() - start
         return result
 
 

@@ -25,7 +25,7 @@ from raccoon.eval.benchmark.loader import load, locate
 from raccoon.eval.pr.checker import BenchmarkScorer
 from raccoon.eval.pr.checker_shards import Selection, digest, partition
 from raccoon.executor import Executor, Work, run_shards
-from raccoon.report import plots, report_files
+from raccoon.report import plots
 from raccoon.search import Expectimax, Filter, child_values
 from raccoon.search.filters import keep_best
 from raccoon.search.priors import priors
@@ -51,8 +51,6 @@ class FilterRecall(BenchmarkScorer):
 
     def run(self, player: Mapping[str, Any], opponent: Mapping[str, Any] | None, run_dir: Path, seed: int) -> Report:
         """See ``Evaluator.run``; the opponent takes no part."""
-        start = time.perf_counter()
-        report_files.check_free(run_dir)
         checker = self.load().checker
         judge = build(player, "player", Player)
         if not hasattr(judge, "engine"):
@@ -68,7 +66,7 @@ class FilterRecall(BenchmarkScorer):
         sizes = [len(rows) for rows in partition(checker, self.shard_games)]
         work = Work("filters", "decisions", sizes)
         parts = run_shards(self.executor, rank_shard, job | {"shards": len(sizes)}, len(sizes), Path(run_dir) / "shards", work)
-        result = Report(self.name, judge.name, None, seed, 0.0)
+        result = Report(self.name, judge.name, None, seed)
         sources = [key.removeprefix("ranks.") for key in parts[0] if key.startswith("ranks.")]
         curves: dict[str, list[float]] = {}
         plays = np.concatenate([part["plays"] for part in parts])
@@ -97,7 +95,6 @@ class FilterRecall(BenchmarkScorer):
         if "policy" not in sources:
             result.notes.append(f"{judge.name} has no policy head, so the policy source is left out.")
         result.plots["recall"] = plots.lines(self.ks, curves, "candidates kept (k)", "share of decisions whose best play is among them")
-        result.seconds = time.perf_counter() - start
         return result
 
 

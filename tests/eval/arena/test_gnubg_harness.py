@@ -5,7 +5,7 @@ import pytest
 from raccoon.config.instantiate import build
 from raccoon.contracts import RaccoonError
 from raccoon.engine.gnubg import LEVELS
-from raccoon.eval.arena.gnubg_harness import GnubgHarness, level_node
+from raccoon.eval.arena.vr_arena import GnubgHarness, VRArena, level_node
 from raccoon.executor import ProcessExecutor
 
 GNUBG = {"_target_": "raccoon.play.EnginePlayer", "engine": {"_target_": "raccoon.engine.GnubgEngine"}}
@@ -29,3 +29,13 @@ def test_the_level_replaces_the_opponent(tmp_path):
 def test_unknown_level_lists_the_names():
     with pytest.raises(RaccoonError, match="grandmaster"):
         GnubgHarness(HERE, level="wizard")
+
+
+def test_a_verdict_against_a_level(tmp_path):
+    arena = VRArena(HERE, games=2, level="beginner", report="verdict", name="mine")
+    assert arena.reads == ("player",)
+    report = arena.run(GNUBG, None, tmp_path, 1)
+    assert report.evaluator == "mine"
+    assert "stronger" in report.notes[0] or "no difference" in report.notes[0]
+    assert "evaluator.level=beginner" in report.notes[-1]
+    assert report.files == []

@@ -3,7 +3,8 @@
 import pytest
 
 from raccoon.contracts import Evaluator, Figure, RaccoonError
-from raccoon.eval.arena.head_to_head import Arena, verdict
+from raccoon.eval.arena.figures import verdict
+from raccoon.eval.arena.vr_arena import Arena
 from raccoon.executor import ProcessExecutor
 
 GNUBG = {"_target_": "raccoon.play.EnginePlayer", "engine": {"_target_": "raccoon.engine.GnubgEngine"}}

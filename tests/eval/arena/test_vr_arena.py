@@ -170,6 +170,9 @@ def match_shard_games(folder):
         ({"blocks": {"count": 1, "games": 5}}, "evaluator.blocks.count=1"),
         ({"blocks": {"count": 5}}, "evaluator.blocks="),
         ({"blocks": {"count": 5, "games": 5}, "luck": "off"}, "evaluator.luck=off"),
+        ({"blocks": {"count": 5, "games": 5}, "report": "verdict"}, "evaluator.report=verdict"),
+        ({"report": "short"}, "evaluator.report='short'"),
+        ({"level": "wizard"}, "grandmaster"),
     ],
 )
 def test_bad_options_are_named(options, key):

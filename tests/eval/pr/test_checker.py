@@ -143,8 +143,6 @@ def test_report_files_and_comparison(gnubg: tuple[Report, Path]) -> None:
     assert result.figures["pr_difference"].value == pytest.approx(difference)
     assert difference < -50
     assert result.figures["predicted_ppg"].value == pytest.approx(-difference / 500 * 28)
-    with pytest.raises(RaccoonError, match="already holds"):
-        BGSagePR(HERE).run(GNUBG, None, folder, 1)
 
 
 def test_perfect_and_worst_players() -> None:
