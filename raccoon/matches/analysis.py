@@ -37,7 +37,7 @@ def analyse_decisions(asked: Iterable[Decision], judge: Any) -> Iterator[dict[st
     double_pass``, and where the double was answered ``best_answer``, ``answer_cost`` and ``answer_mwc_cost``.
     """
     items, ahead = tee(asked)
-    answers = analyse((one.question for one in ahead if _searched(one)), judge.engine, judge.search, judge.cube, None)
+    answers = analyse((one.question for one in ahead if _searched(one)), judge.engine, judge.search, judge.cube, None, chances=False)
     cube = isinstance(judge.search, CubefulSearch) and judge.engine.has_probs
     for one in items:
         found = next(answers) if _searched(one) else None

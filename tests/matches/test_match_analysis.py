@@ -23,6 +23,8 @@ from raccoon.matches import Match, analyse_decisions, board_svg, combined, decis
 from raccoon.matches.html import report
 from raccoon.matches.page import decision_lines, player_table
 from raccoon.play.player import EnginePlayer
+from raccoon.search import Expectimax, Filter
+from raccoon.search.analysis.answers import analyse
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 LUCK = json.loads((GOLDEN / "gnubg_luck.json").read_text())["luck"]
@@ -117,6 +119,19 @@ def test_every_decision_has_its_record(short: tuple[Match, list[dict[str, Any]]]
     assert blunder["mwc_cost"] > 0.01
     shown = next(row for row in blunder["candidates"] if row["move"] == "24/18 8/7")
     assert shown["difference"] == pytest.approx(-blunder["cost"])
+
+
+def test_a_match_costs_what_its_equities_cost() -> None:
+    """No chances are searched for: the records do not have them."""
+    engine = GnubgEngine(0)
+    judge = EnginePlayer(engine, Expectimax(1, Filter("value", 3)))
+    play, cube = decisions_of(parse_match(SHORT, "short.mat"))[2], decisions_of(parse_match(SHORT, "short.mat"))[3]
+    before = engine.evaluations
+    list(analyse_decisions([play, cube], judge))
+    spent = engine.evaluations - before
+    before = engine.evaluations
+    list(analyse([play.question, cube.question], engine, judge.search, judge.cube))
+    assert spent < 0.7 * (engine.evaluations - before)
 
 
 def test_sums_of_the_players(short: tuple[Match, list[dict[str, Any]]]) -> None:

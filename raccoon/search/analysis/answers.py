@@ -8,7 +8,6 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, CubefulSearch, CubeModel, Engine, ExactChancesModel, RaccoonError, Turns
 from raccoon.cube.decision_points import decision_points, gammon_values
@@ -18,11 +17,10 @@ from raccoon.engine.remembered import RememberedEngine
 from raccoon.env.board import terminal_points
 from raccoon.env.movegen import afterstates, enumerate_turns
 from raccoon.env.notation import format_turns
+from raccoon.search.analysis.forced_or_gated import search_forced_or_gated_plays
 from raccoon.search.analysis.questions import Question
 from raccoon.search.analysis.records import Found, Unit, cube_action, named_chances, plays_record
-from raccoon.search.cubeful import CubefulTree
 from raccoon.search.expectimax import Expectimax
-from raccoon.search.filters import keep_best
 from raccoon.search.lookahead import StaticSearch, terminal_value
 from raccoon.search.mcts.search import MCTS
 from raccoon.search.rollout.search import Rollout
@@ -34,7 +32,12 @@ _MOST, _QUICK_S = 64, 0.25
 
 
 def analyse(
-    questions: Iterable[Question], engine: Engine, search: Any, model: CubeModel | None = None, cubeful: bool | None = True
+    questions: Iterable[Question],
+    engine: Engine,
+    search: Any,
+    model: CubeModel | None = None,
+    cubeful: bool | None = True,
+    chances: bool = True,
 ) -> Iterator[dict[str, Any]]:
     """One record a question, in their order; few questions are in memory at a time.
 
@@ -48,7 +51,8 @@ def analyse(
     rolled-out equity, else None) and whether it was ``searched`` in full; best first, those searched less deeply last. Of a question
     with a ``move``, ``played`` says ``rank, cost`` (points, 0 or more) and ``mwc_cost``; it is searched as deeply as the best.
     Without dice: ``equity, mwc, chances, ply, se`` of the side on roll. Chances are those behind the equity; rolled-out ones are means,
-    and rare ones can be slightly negative; a tree of MCTS averages equities, so that it has none.
+    and rare ones can be slightly negative; a tree of MCTS averages equities, so that it has none. ``chances=False`` leaves them out, and
+    ``cube_points`` with them (all None): they cost as much as the equities.
 
     ``model``: puts the question's cube in play where ``cubeful`` is True; None: where the question has a cube of its own and the search
     can. Plays are then ranked by cubeful equity, and before the roll ``cube_action`` says what to do (see ``records``),
@@ -70,7 +74,7 @@ def analyse(
         asked, records = _together(part, engine) if cheap else engine, list[dict[str, Any]]()
         for question in part:
             wanted = able and question.own_cube if cubeful is None else cubeful
-            records.append(_record(question, asked, search, model if wanted else None, cubeful))
+            records.append(_record(question, asked, search, model if wanted else None, cubeful, chances))
         spent = time.perf_counter() - began
         size = min(2 * size, _MOST) if cheap and spent < _QUICK_S else 1
         yield from (record | {"seconds": spent / len(part)} for record in records)
@@ -86,10 +90,12 @@ def _together(questions: Sequence[Question], engine: Engine) -> Engine:
     return RememberedEngine(engine, np.concatenate(boards))
 
 
-def _record(question: Question, engine: Engine, search: Any, model: CubeModel | None, cubeful: bool | None) -> dict[str, Any]:
+def _record(
+    question: Question, engine: Engine, search: Any, model: CubeModel | None, cubeful: bool | None, chances: bool
+) -> dict[str, Any]:
     used, engines = model if question.cubes.rules is not None else None, _engines(engine, search)
     before = sum(each.evaluations for each in engines)
-    found = (_before_the_roll if question.position.dice is None else _plays)(question, engine, search, used)
+    found = (_before_the_roll if question.position.dice is None else _plays)(question, engine, search, used, chances)
     names = {"engine": engine.name, "search": search.name, "ply": _ply(search)}
     cube = {"cube": None if used is None else question.cube()}
     told = {"notes": _notes(question, engine, search, used, cubeful), "evaluations": sum(each.evaluations for each in engines) - before}
@@ -127,7 +133,7 @@ def _engines(engine: Engine, search: Any) -> list[Engine]:
     return list(found.values())
 
 
-def _before_the_roll(question: Question, engine: Engine, search: Any, model: CubeModel | None) -> dict[str, Any]:
+def _before_the_roll(question: Question, engine: Engine, search: Any, model: CubeModel | None, wanted: bool) -> dict[str, Any]:
     boards, cubes, ply = question.position.board[None], question.cubes, _ply(search)
     action, error, chances, more = None, None, None, {"cube_points": None, "gammon_values": None}
     unit = Unit(None if model is None else cubes)
@@ -138,18 +144,19 @@ def _before_the_roll(question: Question, engine: Engine, search: Any, model: Cub
     elif isinstance(search, MCTS):
         equity = 3.0 * search.pre_roll(boards, engine)[0]
     else:
-        chances = _chances(boards, ply or 0, engine, search, model)[0]
+        chances = _chances(boards, ply or 0, engine, search, model)[0] if wanted else None
         if model is not None:
             found = search.cube_equities(boards, cubes, engine, model)
             equity, action = best_of(found, cubes.may_double())[0], cube_action(found, cubes)
-            more = {"cube_points": decision_points(model, chances, boards[0], cubes), "gammon_values": gammon_values(model, cubes)}
+            points = None if chances is None else decision_points(model, chances, boards[0], cubes)
+            more = {"cube_points": points, "gammon_values": gammon_values(model, cubes)}
         else:
             equity = 3.0 * float((search.tree(engine).values(boards, ply) if ply else engine.value(boards))[0])
     told = {"equity": unit.equity(equity), "mwc": unit.mwc(equity), "chances": named_chances(chances)}
     return told | {"se": error, "cube_action": action} | more
 
 
-def _plays(question: Question, engine: Engine, search: Any, model: CubeModel | None) -> dict[str, Any]:
+def _plays(question: Question, engine: Engine, search: Any, model: CubeModel | None, wanted: bool) -> dict[str, Any]:
     boards, dice = question.position.board[None], np.array([question.position.dice])
     turns = enumerate_turns(boards, dice, None if model is None else question.cubes)
     moves = format_turns(boards[0], turns.children, dice[0])
@@ -159,19 +166,19 @@ def _plays(question: Question, engine: Engine, search: Any, model: CubeModel | N
     elif isinstance(search, MCTS):
         found = _grown(turns, engine, search, asked)
     else:
-        found = _searched(turns, engine, search, model, asked)
+        found = _searched(turns, engine, search, model, asked, wanted)
     return plays_record(turns, moves, found, Unit(None if model is None else question.cubes), question.move)
 
 
-def _searched(turns: Turns, engine: Engine, search: Any, model: CubeModel | None, asked: list[int]) -> Found:
+def _searched(turns: Turns, engine: Engine, search: Any, model: CubeModel | None, asked: list[int], wanted: bool) -> Found:
     result = search.values(turns, engine) if model is None else search.cubeful(turns, engine, model)
     values, full = result.values.copy(), result.full.copy()
     plies = np.zeros(len(values), np.int8) if result.plies is None else result.plies.copy()
     if isinstance(search, Expectimax) and search.ply:
-        _search_forced_or_gated_plays(turns, values, full, plies, search, engine, model, asked)
+        search_forced_or_gated_plays(turns, values, full, plies, search, engine, model, asked)
     full[asked] = True
     chances: list[list[float] | None] = [None] * len(plies)
-    for ply in np.unique(plies):
+    for ply in np.unique(plies) if wanted else ():
         rows = np.flatnonzero(plies == ply)
         for row, six in zip(rows, _chances(turns.children[rows], int(ply), engine, search, model), strict=True):
             chances[row] = _to_mover(six)
@@ -209,33 +216,6 @@ def _rolled_out(turns: Turns, engine: Engine, search: Rollout, asked: list[int])
 
 def _to_mover(six: list[float] | None) -> list[float] | None:
     return None if six is None else [six[outcome] for outcome in FLIPPED]
-
-
-def _search_forced_or_gated_plays(
-    turns: Turns,
-    values: NDArray[np.float64],
-    full: NDArray[np.bool_],
-    plies: NDArray[np.int8],
-    search: Expectimax,
-    engine: Engine,
-    model: CubeModel | None,
-    asked: list[int],
-) -> None:
-    """Search plays of one decision that the search left out, in place. A search does not look below a forced play or one that is far
-    ahead (``gate``). Such a play is still shown at full depth, and so are the plays that are ``asked`` about."""
-    if not (plies == search.ply).any():
-        best = keep_best(np.where(full, values, -np.inf), turns.offsets, 1)[0]
-        full[:] = False
-        full[best] = True
-        asked = [*best, *asked]
-    more = np.array([child for child in asked if plies[child] < search.ply and not terminal_value(turns.children[[child]])[0]], np.int64)
-    if len(more):
-        if model is None:
-            values[more] = -search.tree(engine).values(turns.children[more], search.ply)
-        else:
-            tree, cubes = CubefulTree(search.tree(engine), model), turns.cubes.take(np.zeros(len(more), np.int64)).flipped()
-            values[more] = tree.candidates(turns.children[more], cubes, search.ply) / 3.0
-        plies[more] = search.ply
 
 
 def _chances(boards: Boards, ply: int, engine: Engine, search: Any, model: CubeModel | None = None) -> list[Any]:

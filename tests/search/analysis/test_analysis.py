@@ -463,3 +463,18 @@ def test_a_double_that_nobody_can_have_made_is_refused(rest: str) -> None:
 def test_moves_that_are_no_play_are_refused(move: Any, dice: Any, message: str) -> None:
     with pytest.raises(RaccoonError, match=message):
         read_question("4HPwATDgc/ABMA", dice, move)
+
+
+def test_without_chances_the_equities_are_the_same_and_cost_half() -> None:
+    questions = [Question(Position(START, dice, match_length=5), True) for dice in ((3, 1), None)]
+    search, model = Expectimax(1, Filter("value", 3)), Janowski()
+    told = list(analyse(questions, GNUBG, search, model))
+    short = list(analyse(questions, GNUBG, search, model, chances=False))
+    for full, brief in zip(told, short, strict=True):
+        assert brief["evaluations"] < 0.6 * full["evaluations"]
+    plays, cube = short
+    assert [row["equity"] for row in plays["candidates"]] == [row["equity"] for row in told[0]["candidates"]]
+    assert {row["chances"] for row in plays["candidates"]} == {None}
+    assert cube["cube_action"] == told[1]["cube_action"]
+    assert cube["equity"] == told[1]["equity"]
+    assert (cube["chances"], cube["cube_points"]) == (None, None)
