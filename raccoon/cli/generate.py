@@ -25,8 +25,9 @@ def _job(config: dict[str, Any], run: Run) -> None:
     executor = build(section(config, "executor"), "executor", Executor)
     source = build(node, "data.source", Source)
     start = time.monotonic()
-    folder, data_dir = config["folder"], config["data"].get("data_dir", config["paths"]["data_dir"])
-    store: PositionStore = fill(source.plan(), folder, executor) if folder else prepare(source, data_dir, executor)
+    folder, data_dir, minutes = config["folder"], config["data"].get("data_dir", config["paths"]["data_dir"]), config["data"].get("minutes")
+    store: PositionStore
+    store = fill(source.plan(), folder, executor, minutes) if folder else prepare(source, data_dir, executor, minutes)
     shards = "1 shard" if len(store.indices) == 1 else f"{len(store.indices):,} shards"
     print(f"set: {store.folder} ({len(store):,} rows, {shards}, {time.monotonic() - start:.0f} s)")
 

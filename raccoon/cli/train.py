@@ -14,6 +14,11 @@ __all__ = ["main"]
 
 
 def _job(config: dict[str, Any], run: Run) -> None:
+    if config.get("stages"):
+        from raccoon.cli.stages.run import run_stages
+
+        run_stages(config, run)
+        return
     from raccoon.train.run import train
 
     for name in ("encoder", "model", "data", "trainer", "executor"):

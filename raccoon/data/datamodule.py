@@ -13,7 +13,7 @@ from raccoon.config.instantiate import build
 from raccoon.contracts import RaccoonError
 from raccoon.data.contract import Kind
 from raccoon.data.label_sets.store import DECISIONS, PositionStore, read_meta
-from raccoon.data.label_sets.writer import Source, prepare
+from raccoon.data.label_sets.writer import Source, check_minutes, prepare
 from raccoon.data.loader import HeldOutLoader, TrainLoader
 from raccoon.data.sampler import RowOrder
 from raccoon.executor import Executor, ProcessExecutor
@@ -29,6 +29,7 @@ class PositionData(pl.LightningDataModule):
     training, ``val_batch_size`` for validation. ``holdout``: share of the games (0 to 0.5) kept for validation, at most
     ``val_rows`` rows of them are read. ``seed`` orders the rows; with ``siblings`` plays of
     one turn stay together and training batches say which rows these are (``SiblingBatch``). ``prefetch`` batches are made ahead.
+    ``minutes``: how long making the set may take, after which it ends with what is done (null: no limit; see ``writer.prepare``).
     ``executor``: node or object that makes the set.
     """
 
@@ -45,6 +46,7 @@ class PositionData(pl.LightningDataModule):
         prefetch: int = 8,
         partial: bool = False,
         siblings: bool = False,
+        minutes: float | None = None,
         executor: Mapping[str, Any] | Executor | None = None,
     ) -> None:
         super().__init__()
@@ -67,6 +69,7 @@ class PositionData(pl.LightningDataModule):
         self.prefetch = prefetch
         self.partial = partial
         self.siblings = siblings
+        self.minutes = None if minutes is None else check_minutes(minutes)
         self._executor = executor
         self._order: RowOrder | None = None
 
@@ -82,14 +85,14 @@ class PositionData(pl.LightningDataModule):
     def prepare_data(self) -> None:
         """Make the set of ``source`` unless it is there. Lightning calls this once a machine."""
         if self.source is not None:
-            prepare(self.source, self.data_dir, self._executor_object())
+            prepare(self.source, self.data_dir, self._executor_object(), self.minutes)
 
     def setup(self, stage: str | None = None) -> None:
         """Open the sets. Raises RaccoonError naming the file when one cannot be used."""
         if self._order is None:
             stores = [PositionStore.open(folder, partial=self.partial) for folder in self.folders]
             if self.source is not None:
-                stores.append(prepare(self.source, self.data_dir, self._executor_object()))
+                stores.append(prepare(self.source, self.data_dir, self._executor_object(), self.minutes))
             if self.siblings and stores[0].meta["format"] == DECISIONS:
                 raise RaccoonError("data.siblings=true: sets of decisions keep the plays of a turn in one row; set it to false")
             self._order = RowOrder(stores, self.seed, self.holdout, self.val_rows, siblings=self.siblings)

@@ -24,7 +24,7 @@ from raccoon.files import atomic, torch_file
 from raccoon.model import RaccoonNet, build_net, check_weights, outline, weights_digest
 from raccoon.versions import installed
 
-__all__ = ["FORMAT", "VERSION", "dumps", "header", "load", "loads", "restore", "save", "seal"]
+__all__ = ["FORMAT", "VERSION", "check_layout", "dumps", "header", "load", "loads", "restore", "save", "seal"]
 
 FORMAT = "raccoon-net"
 VERSION = 1
@@ -102,11 +102,17 @@ def load(path: Path | str, encoder: Encoder | None = None) -> tuple[RaccoonNet, 
         if not isinstance(head, dict) or not isinstance(state, dict):
             raise RaccoonError("not a checkpoint of this program: it has no header or no weights")
         net = restore(head, state)
-        if encoder is not None and encoder.layout_hash != net.encoder.layout_hash:
-            raise RaccoonError(f"made for {net.encoder.describe()}, but {encoder.describe()} is asked for: choose the same encoder")
     except RaccoonError as error:
         raise RaccoonError(f"{path}: {error}") from error
+    if encoder is not None:
+        check_layout(net, encoder, path)
     return net, head
+
+
+def check_layout(net: RaccoonNet, encoder: Encoder, path: Path | str) -> None:
+    """Raise RaccoonError naming ``path``, where ``net`` is from, unless it takes what ``encoder`` gives."""
+    if encoder.layout_hash != net.encoder.layout_hash:
+        raise RaccoonError(f"{path}: made for {net.encoder.describe()}, but {encoder.describe()} is asked for: choose the same encoder")
 
 
 def restore(header: Mapping[str, Any], state_dict: Mapping[str, Tensor]) -> RaccoonNet:

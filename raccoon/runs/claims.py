@@ -10,20 +10,23 @@ from typing import Any
 
 from raccoon.contracts import RaccoonError
 from raccoon.files import locks, read_json
+from raccoon.runs.stages import RECORD
 
 __all__ = ["ROOT", "claim", "claim_old", "discard", "discarding", "read_status", "remove_unused", "run_state"]
 
 ROOT = Path("runs")
 
 
-def claim(folder: Path, mark: str, resume: bool) -> tuple[locks.Held, bool]:
-    """Lock ``folder``; returns the lock and whether an unfinished run is continued there."""
+def claim(folder: Path, mark: str, resume: bool, again: bool = False) -> tuple[locks.Held, bool]:
+    """Lock ``folder``; returns the lock and whether a run is continued there: an unfinished one with this ``mark``, with ``again`` any
+    run of stages."""
     lock = _lock(folder)
     if lock is None:
         raise RaccoonError(f"{folder}: in use by {locks.holder(folder) or 'another process'}; name another folder (paths.run_dir=...)")
     try:
         state = read_status(folder)
-        if problem := _problem(folder, state, mark, resume):
+        opened = again and resume and (folder / RECORD).is_file()
+        if not opened and (problem := _problem(folder, state, mark, resume)):
             raise RaccoonError(f"{folder}: {problem}; name another folder (paths.run_dir=...)")
     except BaseException:
         lock.lock.release()

@@ -27,10 +27,10 @@ from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError
 from raccoon.executor import fingerprint
 from raccoon.files import remove_left_over, write_json, write_text
-from raccoon.runs import interrupts, provenance, sweeps
+from raccoon.runs import interrupts, provenance, stages, sweeps
 from raccoon.runs.claims import ROOT, claim, claim_old, discarding, read_status
 
-__all__ = ["IGNORED", "ROOT", "Run", "is_done", "is_first_rank", "new_launch", "open_run", "register_resolvers", "sweep_place"]
+__all__ = ["IGNORED", "ROOT", "Run", "is_done", "is_first_rank", "new_launch", "open_run", "register_resolvers", "settings", "sweep_place"]
 
 log = logging.getLogger(__name__)
 _RUN_DIR = "@run_dir@"
@@ -55,7 +55,9 @@ class Run:
 
 
 def register_resolvers() -> None:
-    """``${raccoon.run_dir:KIND}``, ``${raccoon.sweep_dir:KIND}`` and ``${raccoon.checkpoint:}``; called on import."""
+    """``${raccoon.run_dir:KIND}``, ``${raccoon.sweep_dir:KIND}``, ``${raccoon.checkpoint:}`` and ``${stage:NAME.RESULT}``; called on
+    import."""
+    stages.register_resolver()
     OmegaConf.register_new_resolver("raccoon.run_dir", lambda kind: str(_default_dir(kind)), replace=True)
     OmegaConf.register_new_resolver("raccoon.sweep_dir", _sweep_dir, replace=True)
     OmegaConf.register_new_resolver("raccoon.checkpoint", _checkpoint, replace=True)
@@ -152,17 +154,25 @@ def _check_root(config: Mapping[str, Any]) -> None:
         checks.path(key, value)
 
 
-def _fingerprint(cfg: DictConfig, kind: str) -> str:
+def settings(cfg: DictConfig) -> dict[str, Any]:
+    """The resolved config as plain dicts, with nothing in the place of the run folder and of what changes no result."""
     copy = cfg.copy()
     OmegaConf.set_struct(copy, False)
     for key in IGNORED:
         copy[key] = None  # not deleted: other nodes may refer to it
-    return fingerprint({"config": _resolved(copy, _RUN_DIR), "kind": kind})
+    return _resolved(copy, _RUN_DIR)
+
+
+def _fingerprint(cfg: DictConfig, kind: str) -> str:
+    return fingerprint({"config": settings(cfg), "kind": kind})
 
 
 @contextlib.contextmanager
-def open_run(cfg: DictConfig, kind: str) -> Iterator[Run]:
+def open_run(cfg: DictConfig, kind: str, again: bool = False) -> Iterator[Run]:
     """Open the run folder for ``cfg``, lock it, and mark it done or failed at the end.
+
+    ``again``: of a run of stages, which are held against what they were made from one by one: a folder that holds such a run, finished
+    or of other settings, is opened as well, with ``resume``.
 
     Raises RaccoonError naming the folder when it is in use, holds a finished run, a run of another config, or files
     that no run wrote. With ``resume`` (default true) an unfinished run of the same config, whose process is dead, is
@@ -180,10 +190,10 @@ def open_run(cfg: DictConfig, kind: str) -> Iterator[Run]:
     new = lock is None and _sweep() is None and not wanted.exists()  # a sweep keeps its folders, to tell of them
     if lock is None:
         folder = wanted
-        lock, resumed = claim(wanted, mark, resume)
+        lock, resumed = claim(wanted, mark, resume, again)
     with discarding(folder, _OWN) if new else contextlib.nullcontext(), lock, _logging_to(folder / "run.log") as log_file:
-        run = Run(folder, kind, resumed, _resolved(cfg, str(folder)), resumed and (folder / "report.json").exists())
-        status = _begin(run, cfg, mark)
+        run = Run(folder, kind, resumed, _resolved(cfg, str(folder)), resumed and not again and (folder / "report.json").exists())
+        status = _begin(run, cfg, mark, again)
         os.environ["RACCOON_RUN_DIR"] = str(folder)
         stopped = partial(write_json, folder / "status.json", status | {"state": "interrupted"})
         try:
@@ -216,7 +226,7 @@ def is_done(cfg: DictConfig, kind: str, folder: Path) -> bool:
     return True
 
 
-def _begin(run: Run, cfg: DictConfig, mark: str) -> dict[str, Any]:
+def _begin(run: Run, cfg: DictConfig, mark: str, again: bool) -> dict[str, Any]:
     status_file = run.dir / "status.json"
     started = read_status(run.dir)["started"] if run.resumed else time.strftime("%Y-%m-%dT%H:%M:%S")
     status = {
@@ -226,10 +236,11 @@ def _begin(run: Run, cfg: DictConfig, mark: str) -> dict[str, Any]:
     write_json(status_file, status)
     if run.resumed:
         remove_left_over(run.dir, deep=True)
-        log.info("%s: continuing the unfinished run (resume=false starts a new one)", run.dir)
+        what = "going on with its stages" if again else "continuing the unfinished run (resume=false starts a new one)"
+        log.info("%s: %s", run.dir, what)
     else:
         log.info("run folder: %s", run.dir)
-    if not (run.dir / "config.yaml").exists():
+    if again or not (run.dir / "config.yaml").exists():
         write_text(run.dir / "config.yaml", _config_text(cfg, run.kind))
     provenance.record(run.dir)
     return status

@@ -7,6 +7,7 @@ import logging
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch.callbacks import Callback, EarlyStopping, ProgressBar, Timer
 
 from raccoon.config.instantiate import build
-from raccoon.contracts import RaccoonError
+from raccoon.contracts import Evaluator, RaccoonError
 from raccoon.env.encoder import Encoder
 from raccoon.executor import core_count
 from raccoon.model import RaccoonNet, build_net, checkpoint_file
@@ -34,9 +35,38 @@ from raccoon.train.callbacks.tracking import Tracking
 from raccoon.train.contract import TrainerModule, check_pair, declare
 from raccoon.train.loggers import build_loggers, closing_loggers, run_ids
 
-__all__ = ["quiet_trainer", "train"]
+__all__ = ["Parts", "build_parts", "quiet_trainer", "train"]
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a training is put together from: the trainer with its network, the data, the measurements of the end by name."""
+
+    module: pl.LightningModule
+    trains: TrainerModule
+    data: pl.LightningDataModule
+    evaluators: Mapping[str, Evaluator]
+
+
+def build_parts(cfg: Mapping[str, Any], coming: Mapping[str, RaccoonNet | None] | None = None) -> Parts:
+    """Everything of a training but Lightning's Trainer, built from the plain ``cfg``: nothing is labelled, trained or written.
+
+    ``coming``: paths that ``cfg`` names and another training is to write first, with a network like the one that will be there (None:
+    a set of labels). Raises RaccoonError naming the key for settings that cannot work.
+    """
+    coming = coming or {}
+    encoder = build(cfg["encoder"], "encoder", Encoder)
+    net = _network(cfg, encoder, coming)
+    module = build(cfg["trainer"], "trainer", pl.LightningModule, net=net)
+    data = build(cfg["data"], "data", pl.LightningDataModule)
+    trains = declare(module)
+    if not set(cfg["data"].get("folders") or ()) & coming.keys():  # it says what there will be
+        check_pair(trains, data)
+    evaluators = final.build_evaluators(cfg)
+    trains.meta = _meta(cfg)
+    return Parts(module, trains, data, evaluators)
 
 
 def train(cfg: Mapping[str, Any], run: Run) -> Path:
@@ -46,39 +76,35 @@ def train(cfg: Mapping[str, Any], run: Run) -> Path:
     Raises RaccoonError naming the key for settings that cannot work, before any label is made or step taken.
     """
     torch.set_flush_denormal(True)
-    encoder = build(cfg["encoder"], "encoder", Encoder)
-    net = _network(cfg, encoder)
-    module = build(cfg["trainer"], "trainer", pl.LightningModule, net=net)
-    data = build(cfg["data"], "data", pl.LightningDataModule)
-    trains = declare(module)
-    check_pair(trains, data)
-    evaluators = final.build_evaluators(cfg)
-    trains.meta = _meta(cfg)
-    parameters = sum(parameter.numel() for parameter in net.parameters())
-    log.info("%s parameters, %s, %s from %s", f"{parameters:,}", encoder.describe(), type(module).__name__, trains.needs.replace("_", " "))
-    history = History(run.dir)
+    parts = build_parts(cfg)
+    module, net, history = parts.module, parts.trains.net, History(run.dir)
+    if cfg.get("init") is not None:
+        log.info("weights start from %s", cfg["init"])
+    told = f"{sum(parameter.numel() for parameter in net.parameters()):,}", net.encoder.describe(), type(module).__name__
+    log.info("%s parameters, %s, %s from %s", *told, parts.trains.needs.replace("_", " "))
     with closing_loggers():
         with quiet_trainer():
-            trainer = _trainer(cfg, run, trains, history)
+            trainer = _trainer(cfg, run, parts.trains, history)
             path = _continue_from(run)
             if path is not None:
                 log.info("continuing from %s", path)
             with interrupts.heard():
-                trainer.fit(module, datamodule=data, ckpt_path=path, weights_only=True)
+                trainer.fit(module, datamodule=parts.data, ckpt_path=path, weights_only=True)
         if trainer.is_global_zero:
             drop_timed(run.dir)
-        report = final.export_and_measure(cfg, run, module, history.rows, evaluators, trainer.strategy.root_device)
+        report = final.export_and_measure(cfg, run, module, history.rows, parts.evaluators, trainer.strategy.root_device)
         if trainer.is_global_zero:
             log_report(trainer.loggers, run.dir)
     return report
 
 
-def _network(cfg: Mapping[str, Any], encoder: Encoder) -> RaccoonNet:
+def _network(cfg: Mapping[str, Any], encoder: Encoder, coming: Mapping[str, RaccoonNet | None] | None = None) -> RaccoonNet:
     """The network of ``cfg``: fresh weights from the seed, or those of the checkpoint ``init`` of the same architecture, whose policy
     head may be missing: it is fresh then."""
     net = build_net(cfg["model"], encoder, seed=torch_seed(cfg["seed"], "network"))
     if cfg.get("init") is not None:
-        start, _ = checkpoint_file.load(cfg["init"], encoder)
+        start = (coming or {}).get(cfg["init"]) or checkpoint_file.load(cfg["init"])[0]
+        checkpoint_file.check_layout(start, encoder, cfg["init"])
         weights = start.state_dict()
         if start.policy is None and net.policy is not None:
             weights |= {key: value for key, value in net.state_dict().items() if key.startswith("policy.")}
@@ -88,7 +114,6 @@ def _network(cfg: Mapping[str, Any], encoder: Encoder) -> RaccoonNet:
         except RuntimeError as error:
             why = " ".join(str(error).split())[:300]
             raise RaccoonError(f"init={cfg['init']}: holds another architecture than model: {why}") from error
-        log.info("weights start from %s", cfg["init"])
     return net
 
 

@@ -222,6 +222,10 @@ def test_every_experiment_runs_fast(tmp_path: Path, program: str, experiment: st
     text = (ROOT / "conf" / "experiment" / f"{experiment}.yaml").read_text(encoding="utf-8")
     jobs, small = text.count("MULTIRUN"), ["evaluator.sample=6"] if "sample:" in text else []
     small += {"exp013": ["encoder/feature=[],[pip,blots]"], "exp016": ["trainer.objective=both"]}.get(experiment, [])  # two jobs of six
+    if experiment == "default_net_mixture":  # labels a set again
+        made = python(tmp_path, "-m", "raccoon.cli.generate", "data=demo", "debug=fast", "folder=set")
+        assert made.returncode == 0, made.stderr
+        small.append("data.source.folder=set")
     done = python(tmp_path, str(ROOT / program), f"experiment={experiment}", "debug=fast", *runtime, *small, "paths.run_dir=mine")
     assert done.returncode == 0, done.stderr
     reports = list((tmp_path / "mine").glob("*/report.json" if jobs else "report.json"))

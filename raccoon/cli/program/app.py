@@ -123,11 +123,15 @@ class _Program:
         advice.check_groups(overrides)
         advice.check_missing(cfg)
         first_use.notice()
+        if staged := bool(cfg.get("stages")):
+            from raccoon.cli.stages.checked import everywhere
+
+            cfg = everywhere(cfg, overrides)
         before.check(self.kind, plain(cfg), overrides)
         if not self.run_folder:
             self.job(plain(cfg), None)
             return
-        with runs.open_run(cfg, self.kind) as run:
+        with runs.open_run(cfg, self.kind, again=staged) as run:
             self.kept.append(str(run.dir if (jobs := sweep.current()) is None else jobs.sweep.dir))
             print(f"report: {run.dir / 'report.md'}") if run.reported else self.job(run.config, run)
 

@@ -1,4 +1,5 @@
-"""Keys of earlier versions on a command line: ``trainer.arm=scalar`` still works. ``config.instantiate`` gives them their present names."""
+"""Keys on a command line that the composed config may not have: those of earlier versions (``trainer.arm=scalar`` still works;
+``config.instantiate`` gives them their present names), and those below ``stages``, whose stages list but what they set."""
 
 from __future__ import annotations
 
@@ -8,9 +9,9 @@ from collections.abc import Iterable
 __all__ = ["KEYS", "understood"]
 
 KEYS = ("trainer.arm", "trainer.gradient_clip")
-_FORMER = re.compile(rf"(?:{'|'.join(map(re.escape, KEYS))})=")
+_ADDED = re.compile(rf"(?:{'|'.join(map(re.escape, KEYS))}|stages(?:\.\w+)+)=")
 
 
 def understood(arguments: Iterable[str]) -> list[str]:
-    """``arguments`` with ``++`` before overrides of former keys, so that Hydra adds what the composed config does not have."""
-    return [f"++{word}" if _FORMER.match(word) else word for word in arguments]
+    """``arguments`` with ``++`` before overrides of such keys, so that Hydra adds what the composed config does not have."""
+    return [f"++{word}" if _ADDED.match(word) else word for word in arguments]

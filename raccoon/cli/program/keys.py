@@ -11,11 +11,11 @@ from raccoon.contracts import RaccoonError
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
-__all__ = ["READ", "WITHIN", "check_keys", "check_players"]
+__all__ = ["READ", "WITHIN", "check_keys", "check_players", "key_of"]
 
 _ANY = frozenset({"seed", "resume", "paths", "executor"})
 _TRAIN = frozenset(
-    {"encoder", "model", "data", "trainer", "optimizer", "callbacks", "runtime", "logger", "search", "opponent", "final", "init"}
+    {"encoder", "model", "data", "trainer", "optimizer", "callbacks", "runtime", "logger", "search", "opponent", "final", "init", "stages"}
 )
 _SEARCH = ("player", "position", "file", "dice", "move", "json", "top", "diagram", "out", "cubeful", "match", "strict", "names", "svg")
 _PLAY = ("player", "seed", "file", "match_length", "jacoby", "beavers", "dice", "seat")
@@ -32,7 +32,7 @@ READ = {
 WITHIN = {
     "train": tuple(sorted((_ANY - {"paths"}) | _TRAIN | {"paths.run_dir"})),
     "evaluate": ("seed", "resume", "paths.run_dir", "executor", "player", "opponent", "evaluator", "logger"),
-    "generate": ("resume", "paths", "executor", "folder", "data.source", "data.data_dir"),
+    "generate": ("resume", "paths", "executor", "folder", "data.source", "data.data_dir", "data.minutes"),
     "search": ("resume", *_SEARCH),
     "rgp": ("player",),
     "serve": ("player", "port", "depths"),
@@ -84,10 +84,14 @@ def check_players(evaluator: Any, cfg: Mapping[str, Any], overrides: Iterable[st
 def _set(cfg: Mapping[str, Any], overrides: Iterable[str]) -> Iterator[str]:
     """The dotted keys that overrides set; a group's is the place where its option goes."""
     for word in overrides:
-        key = word.lstrip("+~").split("=")[0]
-        key = key.split("@")[-1].split(":")[-1].replace("/", ".")
+        key = key_of(word)
         if key.split(".")[0] in cfg:
             yield key
+
+
+def key_of(override: str) -> str:
+    """The dotted key that an override sets; of a group's the place where its option goes."""
+    return override.lstrip("+~").split("=")[0].split("@")[-1].split(":")[-1].replace("/", ".")
 
 
 def _part(cfg: DictConfig, part: str) -> Any:

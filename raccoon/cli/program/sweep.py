@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,12 +22,13 @@ from raccoon.runs import folder as runs
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
-__all__ = ["SweepCallback", "SweepRun", "close", "current", "quiet"]
+__all__ = ["NO_STAGES", "SweepCallback", "SweepRun", "alone", "close", "current", "quiet"]
 
 _HEADLINES = ("pr", "ppg_vr", "ppg_raw", "match_wins")
 _IGNORED = (*runs.IGNORED, "hydra")
 _BASIC = "hydra._internal.core_plugins.basic_sweeper.BasicSweeper"
 _run: SweepRun | None = None
+NO_STAGES = "stages: the jobs of -m have none; give one command for each setting, with folders of their own (paths.run_dir=...)"
 
 
 class SweepRun:
@@ -51,7 +52,7 @@ class SweepRun:
             if runs.is_done(cfg, kind, folder):
                 self._say(number, "done already" + self._result(folder))
                 return
-            with quiet(), _alone():
+            with quiet(), alone(_words()):
                 work()
         except Exception as error:  # its log has the rest; the other jobs still run
             self.failures.append(error)
@@ -112,6 +113,8 @@ class SweepCallback(Callback):
                 raise RaccoonError(
                     f"-m: {kind} makes no runs that a sweep could keep; leave it out, and give lists in brackets: position=[A,B]"
                 )
+            if config.get("stages"):
+                raise RaccoonError(NO_STAGES)
             if config.hydra.sweeper.get("_target_") != _BASIC:
                 return
             _run = SweepRun(_open(config, kind))
@@ -168,18 +171,24 @@ def _root(override: str) -> str:
     return override.lstrip("+~").split("=")[0].split(".")[0].split("@")[0].split("/")[0]
 
 
-@contextlib.contextmanager
-def _alone() -> Iterator[None]:
-    """Within: the arguments of the program are those of the job under way, for the processes that Lightning starts with them
-    (``runtime=ddp``): they belong to that job, and would begin the sweep again."""
-    from hydra._internal.utils import get_args_parser
+def _words() -> list[str]:
+    """The arguments that give the job under way alone."""
     from hydra.core.hydra_config import HydraConfig
 
-    given, overrides = get_args_parser().parse_args(sys.argv[1:]), HydraConfig.get().overrides
+    overrides = HydraConfig.get().overrides
+    return [*overrides.task, *(word for word in overrides.hydra if not word.startswith("hydra.mode=")), "hydra.mode=RUN"]
+
+
+@contextlib.contextmanager
+def alone(words: Sequence[str]) -> Iterator[None]:
+    """Within: the arguments of the program are ``words``, for the processes that Lightning starts with them (``runtime=ddp``): they belong
+    to that job, and would begin the sweep, or all stages, again."""
+    from hydra._internal.utils import get_args_parser
+
+    given = get_args_parser().parse_args(sys.argv[1:])
     named = {name: getattr(given, name) for name in ("config_path", "config_name", "config_dir")}
     flags = [f"--{name.replace('_', '-')}={value}" for name, value in named.items() if value]
-    own = [word for word in overrides.hydra if not word.startswith("hydra.mode=")]
-    saved, sys.argv = sys.argv, [sys.argv[0], *flags, *overrides.task, *own, "hydra.mode=RUN"]
+    saved, sys.argv = sys.argv, [sys.argv[0], *flags, *words]
     environment = dict(os.environ)
     try:
         yield

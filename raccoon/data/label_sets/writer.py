@@ -1,12 +1,14 @@
-"""Fills a set of shards: resumable, one writer, each shard written whole or not at all."""
+"""Fills a set of shards: resumable, one writer, each shard written whole or not at all, cut short where time is up."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import io
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.checks import quoted
+from raccoon.checks import number, quoted
 from raccoon.contracts import RaccoonError
 from raccoon.data.label_sets import store as stores
 from raccoon.executor import Executor, Shard, Work, fingerprint
@@ -22,7 +24,7 @@ from raccoon.files import atomic, write_json
 from raccoon.files.locks import writing
 from raccoon.versions import EVALUATORS, installed
 
-__all__ = ["Plan", "Source", "fill", "prepare"]
+__all__ = ["Plan", "Source", "check_minutes", "fill", "place", "prepare"]
 
 log = logging.getLogger(__name__)
 
@@ -66,40 +68,96 @@ class Source(Protocol):
         ...
 
 
-def prepare(source: Source, data_dir: Path | str, executor: Executor) -> stores.PositionStore:
-    """The set of ``source`` under ``data_dir/<name>-<fingerprint>``: opened when it is there, else made first."""
+def prepare(source: Source, data_dir: Path | str, executor: Executor, minutes: float | None = None) -> stores.PositionStore:
+    """The set of ``source`` under ``data_dir/<name>-<fingerprint>``: opened when it is there, else made first.
+
+    With ``minutes`` the whole set is taken where it is there; else one cut short is made, or taken, in a folder of its own (see ``fill``).
+    """
+    folder, count = place(source, data_dir, minutes)
+    if (folder / stores.META).exists():
+        meta = stores.read_meta(folder)
+        if _is_cut(meta):
+            return stores.PositionStore.open(folder)
+        if _is_whole(meta, folder, count):
+            return stores.PositionStore.open(folder, shards=count)  # nothing to do: the folder may be read-only
+    return fill(source.plan(), folder, executor, minutes)
+
+
+def place(source: Source, data_dir: Path | str, minutes: float | None = None) -> tuple[Path, int]:
+    """The folder that ``prepare`` uses for a set, and how many shards the whole set has. Raises RaccoonError naming a bad key."""
     if not source.name or Path(source.name).name != source.name:
         raise RaccoonError(f"data.source.name={quoted(source.name)}: give a name without slashes; paths.data_dir says where sets lie")
     plan = source.plan()
-    folder = Path(data_dir) / f"{source.name}-{plan.fingerprint}"
-    if (folder / stores.META).exists():
-        listed = stores.read_meta(folder)["shards"]
-        if all(str(index) in listed and stores.shard_path(folder, index).exists() for index in range(plan.count)):
-            return stores.PositionStore.open(folder, shards=plan.count)  # nothing to do: the folder may be read-only
-    return fill(plan, folder, executor)
+    whole = Path(data_dir) / f"{source.name}-{plan.fingerprint}"
+    if minutes is None:
+        return whole, plan.count
+    cut = whole.with_name(f"{whole.name}-{check_minutes(minutes):g}min")
+    there = not (cut / stores.META).exists() and (whole / stores.META).exists() and _is_whole(stores.read_meta(whole), whole, plan.count)
+    return (whole if there else cut), plan.count
 
 
-def fill(plan: Plan, folder: Path | str, executor: Executor) -> stores.PositionStore:
+def check_minutes(minutes: float) -> float:
+    """``minutes`` unless they are no time. Raises RaccoonError."""
+    return number("data.minutes", minutes, "a number above 0, or null", above=True)
+
+
+def fill(plan: Plan, folder: Path | str, executor: Executor, minutes: float | None = None) -> stores.PositionStore:
     """Write the shards of ``plan`` that ``folder`` lacks and open the set.
 
-    A run that was killed, even with SIGKILL, continues where it stopped and gives the same rows. Raises RaccoonError
+    A run that was killed, even with SIGKILL, continues where it stopped and gives the same rows. Once shards have taken ``minutes``
+    (None: no limit), those of all commands together, the set ends with the shards that are done, the first one at least: it is complete
+    then for whoever opens it, and ``fill`` with ``minutes`` leaves it as it is. Raises RaccoonError
     when another process writes there, when the folder holds other data or a broken shard, or when the disk is full
     (what is written stays).
     """
     folder = Path(folder)
+    limit = None if minutes is None else 60 * check_minutes(minutes)
     with writing(folder):
         shards = _finished(plan, folder)
-        missing = [index for index in range(plan.count) if index not in shards]
-        _write_meta(plan, folder, shards)
-        if missing:
-            log.info("%s: %d of %d shards to do in %s", plan.label, len(missing), plan.count, folder)
-        for index, rows in _made(plan, missing, executor):
+        meta = stores.read_meta(folder) if (folder / stores.META).exists() else {}
+        if not _is_cut(meta):
+            _make(plan, folder, shards, executor, float(meta.get("seconds", 0.0)), limit)
+        elif limit is None:
+            raise RaccoonError(f"{folder}: is a set that was cut short; name another folder, or give data.minutes to take it as it is")
+    return stores.PositionStore.open(folder, shards=min(plan.count, len(shards)))
+
+
+def _make(plan: Plan, folder: Path, shards: dict[int, dict[str, Any]], executor: Executor, spent: float, limit: float | None) -> None:
+    """Write what is missing of ``shards``, which earlier commands took ``spent`` seconds for, or as much as fits into ``limit``."""
+    began = time.monotonic() - spent
+    missing = [index for index in range(plan.count) if index not in shards]
+    _write_meta(plan, folder, shards, spent)
+    if missing:
+        log.info("%s: %d of %d shards to do in %s", plan.label, len(missing), plan.count, folder)
+    with contextlib.closing(_made(plan, missing, executor)) as made:
+        while missing and not (limit is not None and time.monotonic() - began >= limit and 0 in shards):
+            index, rows = next(made)
             shards[index] = _write_shard(folder, index, rows, plan.format)
-            _write_meta(plan, folder, shards)
-    return stores.PositionStore.open(folder, shards=plan.count)
+            missing.remove(index)
+            _write_meta(plan, folder, shards, time.monotonic() - began)
+    if missing:
+        _cut(plan, folder, shards, time.monotonic() - began)
 
 
-def _made(plan: Plan, missing: Sequence[int], executor: Executor) -> Iterator[tuple[int, NDArray[np.void]]]:
+def _cut(plan: Plan, folder: Path, shards: dict[int, dict[str, Any]], seconds: float) -> None:
+    """End the set with its shards up to the first that is missing: it is what fewer shards of the plan would have been."""
+    count = next(index for index in range(plan.count) if index not in shards)
+    for index in [index for index in shards if index > count]:
+        stores.shard_path(folder, index).unlink(missing_ok=True)
+        del shards[index]
+    _write_meta(plan, folder, shards, seconds, cut=True)
+    log.info("%s: time is up after %d of %d shards", plan.label, count, plan.count)
+
+
+def _is_cut(meta: Mapping[str, Any]) -> bool:
+    return bool(meta.get("cut"))
+
+
+def _is_whole(meta: Mapping[str, Any], folder: Path, count: int) -> bool:
+    return all(str(index) in meta["shards"] and stores.shard_path(folder, index).exists() for index in range(count))
+
+
+def _made(plan: Plan, missing: Sequence[int], executor: Executor) -> Generator[tuple[int, NDArray[np.void]], None, None]:
     """The rows of the missing shards, each as soon as its last part is there."""
     shard, parts = (plan.shard, 1) if plan.part is None else (plan.part, plan.parts)
     tasks = [index * parts + number for index in missing for number in range(parts)]
@@ -145,14 +203,16 @@ def _write_shard(folder: Path, index: int, rows: NDArray[np.void], kind: str) ->
     return {"rows": len(rows), "sum": stores.checksum(rows), "sha256": hashlib.sha256(buffer.getbuffer()).hexdigest()}
 
 
-def _write_meta(plan: Plan, folder: Path, shards: Mapping[int, Mapping[str, Any]]) -> None:
+def _write_meta(plan: Plan, folder: Path, shards: Mapping[int, Mapping[str, Any]], seconds: float, cut: bool = False) -> None:
     meta = {
         "format": plan.format,
         "version": stores.VERSION,
         "versions": installed("numpy", *EVALUATORS),
         "fingerprint": plan.fingerprint,
         "label": plan.label,
-        "complete": all(index in shards for index in range(plan.count)),
+        "complete": cut or all(index in shards for index in range(plan.count)),
+        **({"cut": True} if cut else {}),
+        "seconds": round(seconds, 1),
         "rows": sum(entry["rows"] for entry in shards.values()),
         **plan.about,
         "identity": dict(plan.identity),

@@ -1,0 +1,116 @@
+"""One report over all stages: a row each, and the PR of every epoch against the minutes of all work before it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from raccoon.contracts import Figure, Report
+from raccoon.data.label_sets.store import META, read_meta
+from raccoon.report import plots
+from raccoon.report import report_files as reports
+from raccoon.runs.claims import run_state
+from raccoon.runs.stages import SET, Stage
+
+__all__ = ["write_report"]
+
+_PR = ("bgsage_pr/pr", "pr", "val/pr")
+_MSE = ("bgsage_pr/value_mse", "value_mse")
+
+
+class _Result:
+    """What a stage left in its folder; ``known`` are the sets that stages before it made or found."""
+
+    def __init__(self, stage: Stage, known: set[str]) -> None:
+        self.stage = stage
+        place = stage.folder / SET
+        self.meta: Mapping[str, Any] = read_meta(place) if (place / META).exists() else {}
+        mark = str(self.meta.get("fingerprint"))
+        self.label_minutes = 0.0 if mark in known else float(self.meta.get("seconds", 0.0)) / 60
+        known.add(mark)
+
+    @cached_property
+    def report(self) -> Report | None:
+        return reports.read(self.stage.folder) if (self.stage.folder / "report.json").exists() else None
+
+    @property
+    def epochs(self) -> Sequence[Mapping[str, Any]]:
+        return self.report.tables.get("epochs", []) if self.report is not None else []
+
+    @property
+    def minutes(self) -> float:
+        """Of the epochs; of a stage without epochs, those of its measurement."""
+        if self.report is None:
+            return 0.0
+        return (sum(row["seconds"] for row in self.epochs) if self.epochs else self.report.seconds) / 60
+
+    def figure(self, names: Sequence[str]) -> Figure | None:
+        figures = self.report.figures if self.report is not None else {}
+        found = next((figures[name] for name in names if name in figures), None)
+        return None if found is None or not math.isfinite(found.value) else found
+
+    def row(self, spent: float) -> dict[str, Any]:
+        return {
+            "stage": self.stage.name,
+            "kind": self.stage.kind,
+            "state": run_state(self.stage.folder)[0],
+            "labels": self.meta.get("label", "").removeprefix("labels "),
+            "rows": self.meta.get("rows"),
+            "label minutes": self.label_minutes,
+            "minutes": self.minutes,
+            "minutes in all": spent,
+            "epochs": len(self.epochs) or None,
+            "PR": self.figure(_PR),
+            "value MSE": self.figure(_MSE),
+            "held-out MSE": self.figure(("val/mse",)),
+        }
+
+
+def write_report(stages: Sequence[Stage], run_dir: Path, seed: int) -> Path:
+    """Write ``report.json`` and its companions for the stages as they are now, in place of an earlier report; print the table."""
+    known: set[str] = set()
+    rows: list[dict[str, Any]] = []
+    curve: list[dict[str, Any]] = []
+    spent = 0.0
+    for result in (_Result(stage, known) for stage in stages):
+        spent += result.label_minutes
+        for epoch in result.epochs:
+            spent += epoch["seconds"] / 60
+            curve.append(_point(result.stage.name, spent, epoch.get("val/pr"), epoch.get("val/mse"), epoch["epoch"]))
+        if not result.epochs:
+            spent += result.minutes
+        final = result.figure(_PR[:2])
+        if final is not None:
+            curve.append(_point(result.stage.name, spent, final, None, None))
+        rows.append(result.row(spent))
+    report = Report("train", "stages", None, seed, 60 * spent, tables={"stages": rows, "learning curve": curve})
+    for row in reversed(rows):
+        if row["PR"] is not None:
+            report.figures["pr"] = row["PR"]
+            break
+    report.figures["minutes"] = Figure(spent)
+    report.notes.append("minutes are those of making labels and of epochs, by whichever command; PR between epochs has no interval")
+    series = _series(curve)
+    if series:
+        report.plots["learning-curve"] = plots.intervals(series, "minutes", "PR", "PR of the network after every epoch")
+    (run_dir / "report.json").unlink(missing_ok=True)
+    written = reports.write(report, run_dir)
+    reports.show(reports.rich_table(rows, "stages"))
+    print(f"report: {written.with_suffix('.md')}")
+    return written
+
+
+def _point(stage: str, minutes: float, pr: float | Figure | None, mse: float | None, epoch: float | None) -> dict[str, Any]:
+    return {"stage": stage, "minutes": round(minutes, 3), "epoch": epoch, "PR": pr, "held-out MSE": mse}
+
+
+def _series(curve: Sequence[Mapping[str, Any]]) -> dict[str, dict[float, Figure]]:
+    found: dict[str, dict[float, Figure]] = {}
+    for point in curve:
+        pr = point["PR"]
+        if pr is not None:
+            found.setdefault(point["stage"], {})[point["minutes"]] = pr if isinstance(pr, Figure) else Figure(pr)
+    return found
