@@ -87,7 +87,7 @@ def test_time_counts_over_all_commands_and_one_shard_is_the_least(clock: Clocked
         yield next(results)
         raise KeyboardInterrupt
 
-    clock.map = killed
+    clock.map = killed  # pyright: ignore[reportAttributeAccessIssue]
     with pytest.raises(KeyboardInterrupt):
         fill(source.plan(), folder, clock, minutes=4)
     clock.map = made
