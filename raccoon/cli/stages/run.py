@@ -107,11 +107,11 @@ def _export(config: dict[str, Any], run: Run) -> None:
 
 
 def _evaluate(config: dict[str, Any], run: Run) -> None:
-    from raccoon.report import report_files
+    from raccoon.report import measurement, report_files
 
     executor = build(config["executor"], "executor", Executor)
     evaluator = build(config["evaluator"], "evaluator", Evaluator, executor=executor)
-    report = evaluator.run(config["player"], config.get("opponent"), run.dir, config["seed"])
+    report = measurement.measure(evaluator, config["player"], config.get("opponent"), run.dir, config["seed"])
     report_files.write(report, run.dir)
     report_files.show(report)
 
