@@ -6,8 +6,6 @@ cube and matches, from the starting position or from given boards. It draws no r
 or the observers.
 """
 
-# What callers and configs give is checked here, whatever its annotation says.
-# pyright: reportUnnecessaryIsInstance=false
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -17,13 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from raccoon.checks import quoted, whole
 from raccoon.contracts import Boards, CubeRules, Observer, Player, RaccoonError, Step, Turns
-from raccoon.cube.match_equity_table import check_length
 from raccoon.env import ragged
-from raccoon.env.board import START, as_array, as_boards, check, terminal_points
+from raccoon.env.board import START, terminal_points
 from raccoon.env.movegen import enumerate_turns
 from raccoon.play import dice
+from raccoon.play.arguments import check_games, game_numbers, start_boards
 from raccoon.play.cube_turn import offer_cubes
 from raccoon.play.live import Live, Matches, MoneyGames, Scoring
 
@@ -86,9 +83,9 @@ def play_games(
     the starting position itself opens as usual. Raises RaccoonError naming the argument for bad input and naming the player
     when an answer is out of range.
     """
-    index = _game_numbers(games)
-    _check(players, index, batch, turn_cap, seed, cube, match_length)
-    starts = _start_boards(starts, len(index), match_length)
+    index = game_numbers(games)
+    check_games(players, index, batch, turn_cap, seed, cube, match_length)
+    starts = start_boards(starts, len(index), match_length)
     table = _Table(players, index, seed, openings, observers, cube, match_length, turn_cap, starts)
     live, waiting = table.deal(np.arange(0)), 0
     while True:
@@ -207,51 +204,3 @@ def _choose(players: tuple[Player, Player], turns: Turns, first: int) -> NDArray
             raise RaccoonError(f"player {player.name}: choose() gave an index outside its row's children")
         chosen[start:stop] = answer
     return chosen
-
-
-def _game_numbers(games: ArrayLike) -> NDArray[np.int64]:
-    array = as_array(games, "games").reshape(-1)
-    if len(array) and (array.dtype.kind not in "iu" or array.max() > np.iinfo(np.int64).max):
-        raise RaccoonError(f"games: {array.dtype} instead of whole numbers below 2**63")
-    return array.astype(np.int64)
-
-
-def _start_boards(starts: Boards | None, games: int, match_length: int | None) -> Boards:
-    if starts is None:
-        return np.repeat(START[None], games, axis=0)
-    if match_length is not None:
-        raise RaccoonError("starts: matches begin at the starting position; leave match_length out")
-    boards = as_boards(starts, "starts")
-    check(boards, "starts")
-    if len(boards) != games:
-        raise RaccoonError(f"starts: {len(boards)} boards for {games} games; give one each")
-    over = np.flatnonzero(terminal_points(boards))
-    if len(over):
-        raise RaccoonError(f"starts: row {over[0]} is a finished game; there is nothing to play")
-    return boards
-
-
-def _check(
-    players: Sequence[Player],
-    index: NDArray[np.int64],
-    batch: int,
-    turn_cap: int,
-    seed: int,
-    cube: CubeRules | None,
-    match_length: int | None,
-) -> None:
-    if not isinstance(players, Sequence) or len(players) != 2 or not all(isinstance(player, Player) for player in players):
-        raise RaccoonError(f"players={quoted(players)}: give two players")
-    whole("batch", batch, 1)
-    whole("turn_cap", turn_cap, 1)
-    whole("seed", seed, 0)
-    if match_length is not None:
-        check_length(match_length, "match_length")
-        if cube is None or cube.jacoby or cube.beavers:
-            raise RaccoonError("match_length: matches are played with a cube, without Jacoby and beavers; give cube=CubeRules()")
-        if len(index) and index.max() >= 1 << 40:
-            raise RaccoonError("games: in match play indices stay below 2**40")
-    if len(index) and index.min() < 0:
-        raise RaccoonError(f"games: index {int(index.min())} is negative")
-    if len(np.unique(index)) != len(index):
-        raise RaccoonError("games: an index occurs twice; each game is played once")

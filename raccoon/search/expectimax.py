@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,9 +23,10 @@ from raccoon.checks import number, quoted, whole
 from raccoon.contracts import Boards, CubeEquities, CubeModel, Cubes, Engine, RaccoonError, SearchResult, Turns
 from raccoon.engine.base import checked
 from raccoon.env import ragged
+from raccoon.search.candidate_values import CandidateValues, Cubeful, Cubeless
 from raccoon.search.cubeful import CubefulTree
 from raccoon.search.filters import Filter, keep_best
-from raccoon.search.lookahead import child_values, enumerate_leaves, static_cubeful, terminal_value
+from raccoon.search.lookahead import child_values, enumerate_leaves, terminal_value
 from raccoon.search.tree import Opponent, Tree
 
 __all__ = ["Expectimax", "equities"]
@@ -115,14 +115,14 @@ class Expectimax:
         """See ``Search.values``. Depth 0 is ``child_values``, bit for bit."""
         if self.ply == 0 and self.filter.source == "none":
             return child_values(turns, engine)
-        return self._search(turns, engine, _Cubeless(engine, self.tree(engine)))
+        return self._search(turns, engine, Cubeless(engine, self.tree(engine)))
 
     def cubeful(self, turns: Turns, engine: Engine, model: CubeModel) -> SearchResult:
         """The same with a live cube, on the value scale (points per unit of the cube / 3); see ``raccoon.search.cubeful``.
 
         A pruning filter and pruned replies are shortlisted cubelessly. Raises RaccoonError when the engine only knows scalars.
         """
-        return self._search(turns, engine, _Cubeful(engine, CubefulTree(self.tree(engine), model)))
+        return self._search(turns, engine, Cubeful(engine, CubefulTree(self.tree(engine), model)))
 
     def cube_equities(self, boards: Boards, cubes: Cubes, engine: Engine, model: CubeModel) -> CubeEquities:
         """``(nd, dt, dp)`` of unfinished pre-roll ``boards`` to the side on roll, at ``ply``; see ``CubeModel.equities``."""
@@ -133,7 +133,7 @@ class Expectimax:
             parts.append(tree.equities(boards[rows], cubes.take(rows), self.ply))
         return CubeEquities(*(np.concatenate([np.zeros(0), *column]) for column in zip(*parts, strict=True)))
 
-    def _search(self, turns: Turns, engine: Engine, source: _Source) -> SearchResult:
+    def _search(self, turns: Turns, engine: Engine, source: CandidateValues) -> SearchResult:
         before = _counted(engine, self.prune, self.filter.engine)
         static, kept = self.filter.apply(turns, engine, source.static)
         found, full = _Candidates(static, kept, np.zeros(len(static), np.int8)), kept
@@ -156,7 +156,7 @@ class Expectimax:
             return [(self.ply, None)]
         return list(zip(range(1, self.ply + 1), [None, *self.levels], strict=True))
 
-    def _deepened(self, found: _Candidates, searched: NDArray[np.bool_], turns: Turns, source: _Source, depth: int) -> _Candidates:
+    def _deepened(self, found: _Candidates, searched: NDArray[np.bool_], turns: Turns, source: CandidateValues, depth: int) -> _Candidates:
         """With the values of the ``searched bool[M]`` candidates at ``depth``; whole decisions at a time."""
         values, plies = found.values.copy(), found.plies.copy()
         picked = np.flatnonzero(searched)
@@ -207,48 +207,6 @@ def _fully_searched(found: _Candidates, searched: NDArray[np.bool_], turns: Turn
     row_searched = ragged.spread(ragged.row_max(searched, turns.offsets), turns.offsets)
     finished = terminal_value(turns.children) != 0
     return np.where(row_searched, searched | (finished & found.kept), found.kept)
-
-
-class _Source(Protocol):
-    """Where the values of candidates come from: cubeless or with a live cube. Value scale, to the mover."""
-
-    @property
-    def engine(self) -> Engine:
-        """What values the leaves."""
-        ...
-
-    def static(self, turns: Turns) -> NDArray[np.float64]:
-        """``float64[M]`` of all children, no lookahead."""
-        ...
-
-    def deep(self, turns: Turns, part: NDArray[np.int64], rows: NDArray[np.int64], depth: int) -> NDArray[np.float64]:
-        """Of the children ``part``, which belong to ``rows``, at ``depth`` plies."""
-        ...
-
-
-@dataclass(frozen=True)
-class _Cubeless:
-    engine: Engine
-    tree: Tree
-
-    def static(self, turns: Turns) -> NDArray[np.float64]:
-        return child_values(turns, self.engine).values
-
-    def deep(self, turns: Turns, part: NDArray[np.int64], rows: NDArray[np.int64], depth: int) -> NDArray[np.float64]:
-        leaves = enumerate_leaves(turns.children[part])
-        return leaves.scatter(self.tree.values(leaves.boards, depth))
-
-
-@dataclass(frozen=True)
-class _Cubeful:
-    engine: Engine
-    tree: CubefulTree
-
-    def static(self, turns: Turns) -> NDArray[np.float64]:
-        return static_cubeful(turns, self.engine, self.tree.model, options=True) / 3.0
-
-    def deep(self, turns: Turns, part: NDArray[np.int64], rows: NDArray[np.int64], depth: int) -> NDArray[np.float64]:
-        return self.tree.candidates(turns.children[part], turns.cubes.take(rows).flipped(), depth) / 3.0
 
 
 def _bumped(

@@ -7,11 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from raccoon.contracts import RaccoonError
+from raccoon.contracts import Boards, RaccoonError
 from raccoon.engine.base import EngineBase
+from raccoon.engine.network.batched import BatchedEngine
 from raccoon.engine.random import RandomEngine
 from raccoon.env.board import START
+from raccoon.env.encoder import Encoder
 from raccoon.env.position_ids import from_position_id
 
 CASES = json.loads((Path(__file__).parents[1] / "golden" / "terminal.json").read_text())
@@ -79,3 +82,12 @@ def test_no_boards_give_no_values() -> None:
 def test_engines_without_probabilities_say_so() -> None:
     with pytest.raises(RaccoonError, match="random7 knows no outcome probabilities"):
         RandomEngine(7).probs6(START[None])
+
+
+def test_an_engine_that_runs_a_network_defines_its_forward_passes() -> None:
+    class Half(BatchedEngine):
+        def _forward(self, boards: Boards) -> NDArray[np.float32]:
+            return np.zeros((len(boards), 1), np.float32)
+
+    with pytest.raises(TypeError, match="_policy"):
+        Half("half", Encoder(), False, False, 32, 0)  # pyright: ignore[reportAbstractUsage]

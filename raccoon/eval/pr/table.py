@@ -9,8 +9,8 @@ from typing import Any
 from raccoon.checks import quoted
 from raccoon.config.instantiate import build
 from raccoon.contracts import Player, RaccoonError, Report
-from raccoon.eval.pr.checker import BenchmarkScorer, notes, paired
 from raccoon.eval.pr.checker_scoring import Scores
+from raccoon.eval.pr.scorer import BenchmarkScorer, notes, paired
 from raccoon.executor import Executor
 from raccoon.report import plots
 

@@ -22,8 +22,8 @@ from raccoon.engine.base import policy_engine
 from raccoon.env import ragged
 from raccoon.env.movegen import enumerate_turns
 from raccoon.eval.benchmark.loader import load, locate
-from raccoon.eval.pr.checker import BenchmarkScorer
 from raccoon.eval.pr.checker_shards import Selection, digest, partition
+from raccoon.eval.pr.scorer import BenchmarkScorer
 from raccoon.executor import Executor, Work, run_shards
 from raccoon.report import plots
 from raccoon.search import Expectimax, Filter, child_values
