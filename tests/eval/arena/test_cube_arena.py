@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,8 +22,9 @@ LIVE = {**GNUBG, "name": "live", "cube": {"_target_": "raccoon.cube.Janowski", "
 HERE = ProcessExecutor(workers=0, progress=False)
 
 
-def run(folder, opponent=LIVE, **settings):
-    return CubeArena(HERE, **{"games": 12, "shard_games": 5, **settings}).run(GNUBG, opponent, folder, 4)
+def run(folder, opponent=LIVE, **settings: Any):
+    given: dict[str, Any] = {"games": 12, "shard_games": 5, **settings}
+    return CubeArena(HERE, **given).run(GNUBG, opponent, folder, 4)
 
 
 def games(folder) -> list[dict[str, str]]:
