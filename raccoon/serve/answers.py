@@ -10,11 +10,12 @@ import numpy as np
 
 from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError, Search
-from raccoon.env.formats.xgid import Position, to_xgid
+from raccoon.env.formats.xgid import Position, from_xgid, to_xgid
 from raccoon.env.position_ids import position_id
 from raccoon.matches.record import LABELS
 from raccoon.matches.svg import board_svg
 from raccoon.play.game import OPENING, ROLL, Game
+from raccoon.play.resignation import accepts
 from raccoon.search.analysis.answers import analyse
 from raccoon.search.analysis.questions import Question, read_question
 from raccoon.serve import fields
@@ -41,7 +42,10 @@ class Answers:
         return {"player": self.player.name, "depths": [{"key": name, "name": one.search.name} for name, one in self._judges.items()]}
 
     def board(self, body: Body) -> dict[str, Any]:
-        """The position of ``id`` (with ``dice``) drawn, ``move`` as arrows; ``fixed``: player 0, not the side on roll, below."""
+        """The position of ``id`` (with ``dice``) drawn, ``move`` as arrows; ``fixed``: player 0, not the side on roll, below. ``setup``: an
+        XGID on the way to a position, which need not be one yet; ``problem`` says why not."""
+        if fields.flag(body, "setup"):
+            return _sketch(fields.text(body, "id"))
         question = _question(body)
         return _board(question.position, question.move, bottom=0 if fields.flag(body, "fixed") else None)
 
@@ -52,7 +56,7 @@ class Answers:
         return _board(question.position, question.move) | {"analysis": record}
 
     def game(self, body: Body) -> dict[str, Any]:
-        """The game of ``game`` after ``action``: as in ``Game.legal``, or ``new money``, ``new match LENGTH``, ``resign SIZE``."""
+        """The game of ``game`` after ``action``: as in ``Game.legal``, or ``new money``, ``new match LENGTH``."""
         action = fields.text(body, "action")
         name, _, rest = action.partition(" ")
         return _shown(_new(rest) if name == "new" else self._after(_game(body), action))
@@ -62,6 +66,13 @@ class Answers:
         game = _game(body)
         action = game.decide(self.player)
         return _shown(self._after(game, action)) | {"did": action}
+
+    def resign(self, body: Body) -> dict[str, Any]:
+        """The game of ``game`` after the user resigned ``size`` times the cube, where the player agrees; else ``agreed`` is false."""
+        game, size = _game(body), fields.integer(body, "size", 1, 3)
+        if game.decides == 2:
+            raise RaccoonError("resign: the player decides next; wait for it")
+        return _shown(game.resign(size)) | {"agreed": True} if accepts(game, size, self.player) else {"agreed": False}
 
     def _after(self, game: Game, action: str) -> Game:
         name, _, rest = action.partition(" ")
@@ -95,6 +106,16 @@ def _board(position: Position, move: str | None = None, bottom: int | None = Non
         "dice": None if position.dice is None else [int(die) for die in position.dice],
         "svg": board_svg(position, bottom, move, names),
     }
+
+
+def _sketch(text: str) -> dict[str, Any]:
+    """The board of an XGID that need not be a position: a side may have no checkers."""
+    position, problem = from_xgid(text, empty=True), None
+    try:
+        read_question(text)
+    except RaccoonError as error:
+        problem = str(error)
+    return {"xgid": text, "svg": board_svg(position), "problem": problem}
 
 
 def _new(rest: str) -> Game:
@@ -137,12 +158,6 @@ def _roll(game: Game, rest: str, generator: np.random.Generator) -> Game:
     return game.roll(int(first), int(second))
 
 
-def _resign(game: Game, rest: str, _: np.random.Generator) -> Game:
-    if rest not in ("1", "2", "3"):
-        raise RaccoonError(f"resign {quoted(rest)}: write 1, 2 (a gammon) or 3 (a backgammon)")
-    return game.resign(int(rest))
-
-
 def _plain(name: str, act: Callable[[Game], Game]) -> Callable[[Game, str, np.random.Generator], Game]:
     def done(game: Game, rest: str, _: np.random.Generator) -> Game:
         _nothing(name, rest)
@@ -163,6 +178,5 @@ _ACTIONS: dict[str, Callable[[Game, str, np.random.Generator], Game]] = {
     "take": _plain("take", Game.take),
     "pass": _plain("pass", Game.drop),
     "beaver": _plain("beaver", Game.beaver),
-    "resign": _resign,
     "next": _plain("next", Game.next),
 }

@@ -42,7 +42,7 @@ def create_app(player: Any, depths: Mapping[str, Search], generator: np.random.G
     answers = Answers(worker.stoppable(player), depths, generator)
     quick = [_quick(answer) for answer in (answers.about, answers.board, answers.game)]
     quick.append(_quick(answers.matches.match, _LONG))
-    slow = [_slow(answer, worker) for answer in (answers.analysis, answers.go, answers.matches.more)]
+    slow = [_slow(answer, worker) for answer in (answers.analysis, answers.go, answers.resign, answers.matches.more)]
 
     @contextlib.asynccontextmanager
     async def running(_: Starlette) -> AsyncIterator[None]:

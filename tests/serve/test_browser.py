@@ -29,8 +29,8 @@ Watch = Callable[[Any], tuple[list[str], list[str]]]
 OPENING_31 = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10"
 MATCH = Path(__file__).parents[1] / "golden" / "matches" / "chains.mat"
 WAIT_MS = 60_000
-REFUSED = "the server responded with a status of 400"
-"""What the console says of a position that is told to be none."""
+FAILED = "the server responded with a status of"
+"""What the console says of every question that is refused."""
 
 
 @pytest.fixture(scope="module")
@@ -50,24 +50,34 @@ def address() -> Iterator[str]:
         assert not thread.is_alive()
 
 
+@pytest.fixture
+def refused() -> list[tuple[str, int]]:
+    """Questions that a test asks to be refused: the end of the address, and the status."""
+    return []
+
+
 @pytest.fixture(params=[(1280, 900), (360, 740)], ids=["screen", "phone"])
-def tab(browser: Any, watch: Watch, address: str, request: pytest.FixtureRequest) -> Iterator[Any]:
-    """The page, opened. At the end: no request went elsewhere, nothing failed, and nothing is wider than the screen."""
+def tab(browser: Any, watch: Watch, address: str, refused: list[tuple[str, int]], request: pytest.FixtureRequest) -> Iterator[Any]:
+    """The page, opened. At the end: no request went elsewhere, nothing failed but what is in ``refused``, and nothing is wider than the
+    screen."""
     width, height = request.param
     context = browser.new_context(viewport={"width": width, "height": height})
     context.set_default_timeout(WAIT_MS)
     opened = context.new_page()
     requests, complaints = watch(opened)
+    failed: list[tuple[str, int]] = []
+    opened.on("response", lambda found: found.status >= 400 and failed.append((found.url.removeprefix(address), found.status)))
     opened.goto(address, timeout=WAIT_MS)
     opened.locator("#position-answer table").first.wait_for()
     yield opened
     assert [url for url in requests if not url.startswith(address)] == []
-    assert [text for text in complaints if REFUSED not in text] == []
+    assert failed == refused
+    assert [text for text in complaints if FAILED not in text] == []
     assert opened.evaluate("document.documentElement.scrollWidth") <= width
     context.close()
 
 
-def test_an_id_is_pasted_and_its_plays_seen(tab: Any) -> None:
+def test_an_id_is_pasted_and_its_plays_seen(tab: Any, refused: list[tuple[str, int]]) -> None:
     tab.fill("#position-id", OPENING_31)
     tab.locator("#moves tbody tr").nth(15).wait_for()
     assert tab.locator("#moves tbody tr").first.inner_text().split()[:3] == ["1", "8/5", "6/5"]
@@ -79,18 +89,22 @@ def test_an_id_is_pasted_and_its_plays_seen(tab: Any) -> None:
     tab.locator("#moves td:last-child:text-is('1')").first.wait_for()
     tab.fill("#position-id", "XGID=nonsense")
     tab.locator("#problem:has-text('XGID')").wait_for()
+    refused.append(("api/board", 400))
 
 
 def test_a_board_is_set_up_by_keyboard(tab: Any) -> None:
     tab.focus("#editor summary")
     tab.keyboard.press("Enter")
     tab.click("#editor-clear")
-    tab.locator("#problem").wait_for()  # nobody has a checker: there is no such game
+    tab.locator("#position-answer:has-text('No game yet')").wait_for()
+    assert tab.locator("#position-board .checker").count() == 2  # the trays, each with 15
     for brush, point in (("1", 3), ("-1", 20)):
         tab.check(f"input[name=brush][value='{brush}']")
         tab.focus(f"#position-board [data-point='{point}']")
         tab.keyboard.press("Enter")
-    tab.wait_for_function("document.getElementById('position-id').value.includes('C')")
+        tab.locator(f"#position-board [data-point='{point}'] .checker").wait_for()
+    assert tab.input_value("#position-id") == "XGID=---A----------------a-----:0:0:1:00:0:0:0:0:10"
+    tab.locator("#position-answer .verdict").wait_for()
 
 
 def test_a_turn_is_played(tab: Any) -> None:
@@ -114,6 +128,11 @@ def test_a_turn_is_played(tab: Any) -> None:
     tab.press("#game-play", "Enter")
     tab.locator(f"#game-moves li:text-is('You: {play}')").wait_for()
     tab.locator("#game-moves li:has-text('Raccoon: roll')").last.wait_for()
+    tab.locator("#game-actions select").select_option("1")
+    tab.locator("#game-told:has-text('Raccoon wins'), #game-answer:has-text('Raccoon plays on')").first.wait_for()
+    if tab.locator("#game-answer:has-text('Raccoon plays on')").count():
+        tab.locator("#game-actions select").select_option("3")  # worth more than any game that goes on
+    tab.locator("#game-told:has-text('Raccoon wins')").wait_for()
 
 
 def test_a_match_is_stepped_through(tab: Any) -> None:

@@ -65,6 +65,10 @@ def test_an_id_is_drawn_and_its_plays_ranked(client: TestClient) -> None:
         ("game", {"action": "dance", "game": {"xgid": OPENING_31}}, "action 'dance'"),
         ("game", {"action": "double", "game": {"xgid": OPENING_31}}, "not the time for a double"),
         ("game", {"action": "roll", "game": {"xgid": OPENING_31, "won": 1.5}}, "won=1.5"),
+        ("game", {"action": "resign 1", "game": {"xgid": OPENING_31}}, "action 'resign'"),
+        ("resign", {"game": {"xgid": OPENING_31}, "size": 4}, "size=4: give a whole number from 1 to 3"),
+        ("resign", {"game": {"xgid": OPENING_31.replace(":1:31", ":-1:31")}, "size": 1}, "the player decides next"),
+        ("board", {"id": "XGID=P-------------------------:0:0:1:00:0:0:0:0:10", "setup": True}, "'P' in the position"),
         ("go", {"game": {"xgid": OPENING_31, "opening": 1}}, "opening=1"),
     ],
 )
@@ -122,10 +126,27 @@ def test_a_game_is_played_to_its_end(client: TestClient) -> None:
         else:
             found = asked(client, "game", game=found["game"], action=found["legal"][0])
     assert stages == {"opening", "roll", "play"}
-    found = asked(client, "game", game=found["game"], action="resign 1")
+    found = asked(client, "resign", game=found["game"], size=1)
+    assert found["agreed"]
     assert found["match_over"]
     assert (found["stage"], found["score"], found["game"]["won"]) == ("over", [0, 1], -1)
     assert client.post("/api/go", json={"game": found["game"]}).json() == {"error": "the match is over"}
+
+
+@pytest.mark.parametrize(("size", "agreed", "won"), [(1, False, None), (2, True, -4), (3, True, -6)])
+def test_the_player_agrees_only_to_a_resignation_that_is_enough(client: TestClient, size: int, agreed: bool, won: int | None) -> None:
+    gammon = {"xgid": "XGID=-ab--------O--------------:1:-1:1:00:0:0:0:0:10"}  # the player bears off three before we are home
+    found = asked(client, "resign", game=gammon, size=size)
+    assert (found["agreed"], found.get("game", {}).get("won")) == (agreed, won)
+
+
+def test_a_board_is_drawn_while_it_is_set_up(client: TestClient) -> None:
+    for board, problem in (("-" * 26, "no checkers on either side"), ("---B" + "-" * 22, "the game is over"), ("---B-a" + "-" * 20, None)):
+        xgid = f"XGID={board}:0:0:1:00:0:0:0:0:10"
+        found = asked(client, "board", id=xgid, setup=True)
+        assert found["xgid"] == xgid
+        assert found["svg"].count('circle class="checker') == len(board.replace("-", "")) + board.count("B")
+        assert found["problem"] is None if problem is None else problem in found["problem"]
 
 
 def test_a_match_is_read_and_analysed_part_by_part(client: TestClient) -> None:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from raccoon.checks import quoted
 from raccoon.contracts import CENTRED, Boards, RaccoonError
-from raccoon.env.board import as_board, validate
+from raccoon.env.board import as_board, check, validate
 
 __all__ = ["Position", "from_xgid", "to_xgid"]
 
@@ -119,8 +119,9 @@ def _cube_fault(cube: int, owner: int, length: int, limit: int) -> str:
     return ""
 
 
-def from_xgid(text: str) -> Position:
-    """Read an XGID, with or without ``XGID=`` in front. Raises RaccoonError naming the text and the bad field."""
+def from_xgid(text: str, empty: bool = False) -> Position:
+    """Read an XGID, with or without ``XGID=`` in front. Raises RaccoonError naming the text and the bad field; ``empty``: a board that
+    nobody has a checker on is read as well, for who sets one up."""
     if not isinstance(text, str):
         raise RaccoonError(f"XGID {quoted(text)}: {type(text).__name__} instead of a text")
     fields = text.strip().removeprefix("XGID=").split(":")
@@ -133,7 +134,7 @@ def from_xgid(text: str) -> Position:
     if turn == 0:
         raise RaccoonError(f"XGID {quoted(text)}: turn 0 is neither 1 nor -1")
     board = np.stack([lower, upper] if turn == 1 else [upper, lower])
-    validate(board[None], f"XGID {quoted(text)}")
+    (check if empty else validate)(board[None], f"XGID {quoted(text)}")
     dice, action = _dice(fields[4], text)
     scores = _number(fields[5], "score", text, 0, 10**6), _number(fields[6], "score", text, 0, 10**6)
     length = _number(fields[8], "match length", text, 0, 10**6)

@@ -1,10 +1,11 @@
 // A position: pasted or set up, analysed at once and again after every change.
-import { ask, trying } from "./api.js";
+import { ask, tell, trying } from "./api.js";
 import { analysisNodes, make, showBoard } from "./views.js";
 
 const get = (id) => document.getElementById(id);
 const START = "XGID=-b----E-C---eE---c-e----B-:0:0:1:00:0:0:0:0:10";
 const WAIT_MS = 300;
+const MOST = 15;
 let shown = START;
 let waiting;
 
@@ -35,6 +36,16 @@ function draw(board) {
   fill();
 }
 
+// What is being set up: drawn also where it is no position yet; an answer comes where it is one.
+async function sketch() {
+  clearTimeout(waiting);
+  const board = await trying(() => ask("board", { id: shown, setup: true }));
+  if (!board) return;
+  draw(board);
+  if (board.problem) get("position-answer").replaceChildren(make("p", `No game yet: ${board.problem}`, { class: "quiet" }));
+  else later();
+}
+
 // An XGID is the position in 26 letters (from the upper side), exponent and owner of the cube, turn, dice, scores, rules, length, limit.
 function fields() {
   return shown.replace("XGID=", "").split(":");
@@ -48,6 +59,9 @@ function edit(point) {
   const brush = Number(document.querySelector("input[name=brush]:checked").value) * (upper ? 1 : -1);
   const code = letters[place];
   const count = code === "-" ? 0 : code === code.toUpperCase() ? code.charCodeAt(0) - 64 : 96 - code.charCodeAt(0);
+  const mine = (letter) => letter !== "-" && (letter === letter.toUpperCase() ? 1 : -1) === Math.sign(brush);
+  const had = letters.filter(mine).reduce((sum, letter) => sum + letter.toUpperCase().charCodeAt(0) - 64, 0);
+  if (brush && had >= MOST) return tell(`That side has ${MOST} checkers already.`);
   const next = brush === 0 ? count - Math.sign(count) : Math.sign(count) === -brush ? brush : count + brush;
   letters[place] = next === 0 ? "-" : String.fromCharCode(next > 0 ? 64 + next : 96 - next);
   change({ 0: letters.join("") });
@@ -56,12 +70,10 @@ function edit(point) {
 function change(changes) {
   const all = fields();
   for (const [place, value] of Object.entries(changes)) all[place] = value;
-  get("position-id").value = `XGID=${all.join(":")}`;
+  shown = `XGID=${all.join(":")}`;
+  get("position-id").value = shown;
   get("position-dice").value = "";
-  trying(async () => {
-    draw(await ask("board", { id: get("position-id").value }));
-    later();
-  });
+  sketch();
 }
 
 function later() {
@@ -102,7 +114,7 @@ export function start() {
   });
   get("position-id").addEventListener("input", later);
   get("position-dice").addEventListener("input", later);
-  get("editor").addEventListener("toggle", () => trying(async () => draw(await ask("board", { id: shown }))));
+  get("editor").addEventListener("toggle", () => trying(async () => draw(await ask("board", { id: shown, setup: true }))));
   get("editor-start").addEventListener("click", () => change({ 0: START.slice(5, 31) }));
   get("editor-clear").addEventListener("click", () => change({ 0: "-".repeat(26) }));
   get("editor-turn").addEventListener("click", () => change({ 3: String(-fields()[3]) }));

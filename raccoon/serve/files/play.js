@@ -82,8 +82,22 @@ function button(text, click) {
 function resignation() {
   const choice = make("select", "", { "aria-label": "Resign" });
   for (const [value, text] of [["", "Resign…"], ["1", "a single game"], ["2", "a gammon"], ["3", "a backgammon"]]) choice.append(make("option", text, { value }));
-  choice.addEventListener("change", () => choice.value && act(`resign ${choice.value}`));
+  choice.addEventListener("change", () => choice.value && resign(choice));
   return choice;
+}
+
+// Offers so much; the player agrees where that is no less than what it expects from playing on.
+async function resign(choice) {
+  const before = now;
+  const size = choice.options[choice.selectedIndex].text;
+  const found = await trying(() => ask("resign", { game: before.game, size: Number(choice.value) }, "game"));
+  choice.value = "";
+  if (!found || now !== before) return;
+  get("game-answer").replaceChildren(...(found.agreed ? [] : [make("p", "Raccoon plays on: it expects more than that.", { class: "verdict" })]));
+  if (!found.agreed) return;
+  past.push(before);
+  note("You", `resign ${size}`, found);
+  render(found);
 }
 
 function undo() {
