@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -38,7 +39,7 @@ def number(key: str, value: Any, what: str, *, least: float = 0.0, most: float =
 
     Else RaccoonError naming ``key`` and saying to give ``what``.
     """
-    given = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    given = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
     if not given or not least <= value <= most or (above and value == least):
         raise RaccoonError(f"{key}={quoted(value)}: give {what}")
     return float(value)

@@ -14,7 +14,7 @@ __all__ = ["main"]
 
 
 def _job(config: dict[str, Any], run: Run) -> None:
-    if config.get("stages"):
+    if config.get("stages") is not None:
         from raccoon.cli.stages.run import run_stages
 
         run_stages(config, run)

@@ -15,10 +15,11 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
+from raccoon import checks
 from raccoon.checks import number, quoted
 from raccoon.contracts import RaccoonError
 
-__all__ = ["RECORD", "RESULTS", "SET", "Stage", "read_stages", "register_resolver"]
+__all__ = ["RECORD", "RESULTS", "SET", "Stage", "quoted_path", "read_stages", "register_resolver", "shared_overrides"]
 
 RECORD = "stages.json"
 """The file in the folder of the whole that says what each stage was made from."""
@@ -28,19 +29,22 @@ RESULTS = {"net": "net.pt", "last": "last.ckpt", "best": "best.ckpt", SET: SET}
 _GIVES = {"train": ("net", "last", "best", SET), "labels": (SET,), "export": ("net",), "evaluate": ()}
 _OPTIONS = ("all", "from", "only", "skip")
 _KEYS = ("kind", "overrides", "minutes", "label_minutes", "nets")
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+_PLAIN = re.compile(r"[\w./-]+", re.ASCII)
+"""Paths that the command line's grammar takes without quotes."""
 
 
 @dataclass(frozen=True)
 class Stage:
     """One stage: ``kind`` (``train``, ``labels``, ``export`` or ``evaluate``), its ``overrides`` or (``export``) the ``nets`` whose weights
-    are averaged, its ``folder``, and what it takes in: ``{"mixture.net": path}``. ``active``: it is to be run unless its result is there;
-    ``redo``: and anew where that was made from other settings."""
+    are averaged, its ``folder``, and what it takes in: ``{"mixture.net": path}``. ``shared``: overrides of every stage, for the keys that
+    its kind has. ``active``: it is to be run unless its result is there; ``redo``: and anew where that was made from other settings."""
 
     name: str
     kind: str
     folder: Path
     overrides: Sequence[str] = ()
+    shared: Sequence[str] = ()
     nets: Sequence[str] = ()
     inputs: Mapping[str, Path] = field(default_factory=dict)
     active: bool = True
@@ -61,17 +65,22 @@ def _result(text: str, *, _root_: Any) -> str:
 
 def read_stages(node: Any, run_dir: Path) -> list[Stage]:
     """The stages of the plain ``node`` in the order of their running, in folders below ``run_dir``. Raises RaccoonError naming the key."""
-    if not isinstance(node, Mapping):
-        raise RaccoonError(f"stages={quoted(node)}: give a mapping of names to stages, or null")
+    shared = shared_overrides(node)
     given = {name: spec for name, spec in node.items() if name not in _OPTIONS and spec is not None}
     if not given:
-        raise RaccoonError("stages: there are none; give stages.NAME.overrides=[...]")
-    shared = _texts("stages.all", node.get("all") or [])
+        raise RaccoonError("stages: there are none; give stages.NAME.overrides=[...], or stages=null")
     active, redo = _chosen(node, list(given))
     stages: list[Stage] = []
     for name, spec in given.items():
         stages.append(_stage(str(name), spec, shared, run_dir, stages, (name in active, redo and name in active)))
     return stages
+
+
+def shared_overrides(node: Any) -> list[str]:
+    """``stages.all`` of the plain ``node``. Raises RaccoonError for a node that is none of stages."""
+    if not isinstance(node, Mapping):
+        raise RaccoonError(f"stages={quoted(node)}: give a mapping of names to stages, or null")
+    return _texts("stages.all", node.get("all"))
 
 
 def _chosen(node: Mapping[str, Any], names: list[str]) -> tuple[list[str], bool]:
@@ -90,24 +99,27 @@ def _chosen(node: Mapping[str, Any], names: list[str]) -> tuple[list[str], bool]
 def _stage(name: str, spec: Any, shared: Sequence[str], run_dir: Path, before: Sequence[Stage], chosen: tuple[bool, bool]) -> Stage:
     at = f"stages.{name}"
     if not _NAME.fullmatch(name):
-        raise RaccoonError(f"{at}: a name is letters, digits and _, a letter first; it is the name of a folder")
+        raise RaccoonError(f"{at}: a name is letters, digits and _, a letter first, 64 at most; it is the name of a folder")
     if not isinstance(spec, Mapping):
         raise RaccoonError(f"{at}={quoted(spec)}: give a mapping with {', '.join(_KEYS)}")
     kind = spec.get("kind", "train")
-    if kind not in _GIVES:
+    if not isinstance(kind, str) or kind not in _GIVES:
         raise RaccoonError(f"{at}.kind={quoted(kind)}: choose {', '.join(_GIVES)}")
     takes = {"train": _KEYS[:4], "labels": ("kind", "overrides", "label_minutes"), "export": ("kind", "nets"), "evaluate": _KEYS[:2]}[kind]
     for key in spec:
         if key not in takes and spec[key] is not None:
             raise RaccoonError(f"{at}.{key}: a stage of kind {kind} does not read it; it reads {', '.join(takes)}")
-    overrides = [*_texts(f"{at}.overrides", spec.get("overrides") or []), *_budgets(at, spec), *shared]
-    nets = _texts(f"{at}.nets", spec.get("nets") or [])
+    overrides = [*_texts(f"{at}.overrides", spec.get("overrides")), *_budgets(at, spec)]
+    nets = _texts(f"{at}.nets", spec.get("nets"))
     if kind == "export" and not nets:
         raise RaccoonError(f"{at}.nets: missing; give the network to export, or several to average")
     if kind != "export" and spec.get("overrides") is None:
         raise RaccoonError(f"{at}.overrides: missing; give a list of them, or [] (is {name} the name that was meant?)")
-    inputs = _inputs(at, [*overrides, *nets], run_dir, before)
-    return Stage(name, kind, run_dir / name, () if kind == "export" else overrides, nets, inputs, *chosen)
+    shared = () if kind == "export" else shared
+    checks.path(at, str(run_dir / name / SET))
+    inputs = _inputs(at, [*overrides, *shared, *nets], run_dir, before)
+    overrides, shared = ([_quoted_paths(text, run_dir) for text in texts] for texts in (overrides, shared))
+    return Stage(name, kind, run_dir / name, overrides, shared, nets, inputs, *chosen)
 
 
 def _budgets(at: str, spec: Mapping[str, Any]) -> list[str]:
@@ -121,11 +133,9 @@ def _budgets(at: str, spec: Mapping[str, Any]) -> list[str]:
 
 def _inputs(at: str, texts: Sequence[str], run_dir: Path, before: Sequence[Stage]) -> dict[str, Path]:
     """The results of other stages that ``texts`` name. Raises RaccoonError for one that none ``before`` gives."""
-    files = "|".join(re.escape(file) for file in RESULTS.values())
-    pattern = re.compile(rf"(?<![\w./-]){re.escape(str(run_dir))}/(\w+)/({files})(?![\w.])")
     what = {file: name for name, file in RESULTS.items()}
     found = {}
-    for name, file in [match for text in texts for match in pattern.findall(text)]:
+    for name, file in [match for text in texts for match in _results(run_dir).findall(text)]:
         earlier = next((stage for stage in before if stage.name == name), None)
         if earlier is None:
             told = f"there are {', '.join(stage.name for stage in before)}" if before else "it is the first"
@@ -136,7 +146,25 @@ def _inputs(at: str, texts: Sequence[str], run_dir: Path, before: Sequence[Stage
     return found
 
 
+def _results(run_dir: Path) -> re.Pattern[str]:
+    """What finds the paths of results in a text: groups of the stage's name and of the file."""
+    files = "|".join(re.escape(file) for file in RESULTS.values())
+    return re.compile(rf"(?<![\w./-]){re.escape(str(run_dir))}/(\w+)/({files})(?![\w.])")
+
+
+def quoted_path(path: Path | str) -> str:
+    """``path`` as the value of an override, in quotes where it holds what the grammar of overrides would not take."""
+    text = str(path)
+    return text if _PLAIN.fullmatch(text) else "'" + text.replace("'", "\\'") + "'"
+
+
+def _quoted_paths(text: str, run_dir: Path) -> str:
+    return _results(run_dir).sub(lambda found: found[0] if text[: found.start()].endswith(("'", '"')) else quoted_path(found[0]), text)
+
+
 def _texts(key: str, value: Any) -> list[str]:
+    if value is None:
+        return []
     if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
         raise RaccoonError(f"{key}={quoted(value)}: give a list of texts, in quotes where they hold = or :")
     return list(value)

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import torch
 
+from raccoon.cli.stages import run
 from raccoon.cli.train import main as train_main
 from raccoon.model import checkpoint_file
 
@@ -46,6 +47,12 @@ def staged(program: Callable[..., Any]) -> Callable[..., Any]:
         ("stages.skip=[labels]", "stages.first: whole/labels/set: is not there, and its stage is not to be run"),
         ("stages.score.overrides=['player=nobody']", "stages.score: player=nobody: no such option"),
         ("init=some.pt", "init=some.pt: every stage has its own start"),
+        ("logger=none", "error: In 'train': Could not find 'logger/none'"),
+        ("stages=5", "stages=5: give a mapping of names to stages, or null"),
+        ("stages.all=abc", "stages.all='abc': give a list of texts"),
+        ("stages.first.overrides=['trianer.lr=1']", "stages.first: trianer.lr: train.py has no trianer; did you mean trainer?"),
+        ("stages.first.overrides=['experiment=small']", "stages.first: its overrides give it stages of its own"),
+        ("stages.first.overrides=['paths.run_dir=x']", "stages.first: paths.run_dir=x: is of the whole command, not of a stage"),
     ],
 )
 def test_every_stage_is_checked_before_the_first_one_starts(staged: Callable[..., Any], tmp_path: Path, override: str, told: str) -> None:
@@ -54,6 +61,17 @@ def test_every_stage_is_checked_before_the_first_one_starts(staged: Callable[...
     assert told in done.stderr
     assert "stage 1" not in done.stdout
     assert not any(tmp_path.iterdir())
+
+
+def test_folders_of_any_name_and_keys_that_some_stages_read_are_taken(
+    staged: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    monkeypatch.setattr(run, "_turn", lambda one, *_: seen.append(str(one.cfg.paths.run_dir)))
+    monkeypatch.setattr(run, "write_report", lambda *_: tmp_path)
+    done = staged("paths.run_dir='dé (1), a=\\'b\\''", "paths.data_dir=other")
+    assert done.returncode == 0, done.stderr
+    assert seen == [f"dé (1), a='b'/{name}" for name in NAMES]
 
 
 def test_sweeps_have_no_stages(staged: Callable[..., Any], tmp_path: Path) -> None:

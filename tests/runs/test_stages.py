@@ -10,7 +10,7 @@ from omegaconf import OmegaConf
 
 from raccoon.contracts import RaccoonError
 from raccoon.runs import folder  # noqa: F401 (registers the resolver)
-from raccoon.runs.stages import read_stages
+from raccoon.runs.stages import read_stages, shared_overrides
 
 HERE = Path("whole")
 NODE: dict[str, Any] = {
@@ -29,13 +29,15 @@ def names(**options: Any) -> list[str]:
 
 def test_stages_have_their_overrides_budgets_and_inputs() -> None:
     made, one, two, mean = read_stages(NODE, HERE)
-    assert list(made.overrides) == ["data=demo", "data.minutes=3.0", "debug=fast"]
-    assert list(one.overrides)[2:] == ["trainer.max_minutes=2.5", "debug=fast"]
+    assert list(made.overrides) == ["data=demo", "data.minutes=3.0"]
+    assert list(one.overrides)[2:] == ["trainer.max_minutes=2.5"]
+    assert list(made.shared) == list(one.shared) == ["debug=fast"]
     assert one.inputs == {"made.set": HERE / "made" / "set"}
     assert two.inputs == {"one.last": HERE / "one" / "last.ckpt"}
     assert sorted(mean.inputs) == ["one.net", "two.net"]
     assert mean.folder == HERE / "mean"
     assert not mean.overrides
+    assert not mean.shared
 
 
 def test_results_of_stages_are_paths_below_the_run_folder() -> None:
@@ -48,6 +50,15 @@ def test_results_of_stages_are_paths_below_the_run_folder() -> None:
 def test_a_path_of_another_folder_is_no_result() -> None:
     node = {"one": {"overrides": ["init=old/whole/zero/net.pt", "data.folders=[whole/sets/settings]"]}}
     assert read_stages(node, HERE)[0].inputs == {}
+
+
+@pytest.mark.parametrize(("whole", "path"), [("whole", "whole/one/net.pt"), ("dé, a='b'", "'dé, a=\\'b\\'/one/net.pt'")])
+def test_results_in_overrides_are_quoted_where_the_folder_needs_it(whole: str, path: str) -> None:
+    result = f"{whole}/one/net.pt"
+    node = {"one": {"overrides": []}, "two": {"overrides": [f"init={result}", f"a=[{result},{result}]", f'b="{result}"']}}
+    two = read_stages(node, Path(whole))[1]
+    assert list(two.overrides) == [f"init={path}", f"a=[{path},{path}]", f'b="{result}"']
+    assert two.inputs == {"one.net": Path(result)}
 
 
 def test_stages_are_chosen_by_from_only_and_skip() -> None:
@@ -73,6 +84,11 @@ def test_stages_are_chosen_by_from_only_and_skip() -> None:
         ({"two": {"overrides": [], "hours": 1}}, "stages.two.hours: a stage of kind train does not read it; it reads kind, overrides"),
         ({"two": {"kind": "distil", "overrides": []}}, "stages.two.kind='distil': choose train, labels, export, evaluate"),
         ({"two": {"kind": "export"}}, "stages.two.nets: missing"),
+        ({"two": {"kind": ["train"], "overrides": []}}, "stages.two.kind=['train']: choose train, labels, export, evaluate"),
+        ({"two": {"overrides": 0}}, "stages.two.overrides=0: give a list of texts"),
+        ({"two": {"overrides": [], "minutes": 10**400}}, "give a number above 0, or null"),
+        ({"a" * 65: {"overrides": []}}, "64 at most"),
+        ({"all": "seed=2"}, "stages.all='seed=2': give a list of texts"),
         ({"two": ["init=x"]}, "stages.two=['init=x']: give a mapping"),
         ({"t/o": {"overrides": []}}, "stages.t/o: a name is letters, digits and _"),
     ],
@@ -81,3 +97,11 @@ def test_what_cannot_work_is_named(changes: dict[str, Any], told: str) -> None:
     with pytest.raises(RaccoonError) as refused:
         read_stages(NODE | changes, HERE)
     assert told in str(refused.value)
+
+
+@pytest.mark.parametrize("node", [5, "one", ["one"]])
+def test_what_is_no_mapping_is_refused(node: Any) -> None:
+    with pytest.raises(RaccoonError, match=r"^stages=.*: give a mapping of names to stages, or null"):
+        read_stages(node, HERE)
+    with pytest.raises(RaccoonError, match=r"^stages=.*: give a mapping of names to stages, or null"):
+        shared_overrides(node)

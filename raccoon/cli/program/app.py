@@ -123,7 +123,7 @@ class _Program:
         advice.check_groups(overrides)
         advice.check_missing(cfg)
         first_use.notice()
-        if staged := bool(cfg.get("stages")):
+        if staged := cfg.get("stages") is not None:
             from raccoon.cli.stages.checked import everywhere
 
             cfg = everywhere(cfg, overrides)
@@ -196,7 +196,7 @@ def _tell(error: BaseException, where: str = "") -> None:
         told = f"{error.override}: {reason}; a value with = or : in it goes in two kinds of quotes: \"{key}='{value}'\""
         print(f"error: {RaccoonError(told)}", file=sys.stderr)
         return
-    if isinstance(error, OSError):
+    if isinstance(error, OSError) and error.errno in _DISK:  # some of Hydra's are OSErrors as well
         error = _disk_fault(error)
     taken_out = re.match(r"Error resolving interpolation '\$\{debug\}_\$\{(\w+)\}'|Interpolation key '(\w+)' not found", str(error))
     key = (taken_out[1] or taken_out[2]) if taken_out else None

@@ -113,7 +113,7 @@ class SweepCallback(Callback):
                 raise RaccoonError(
                     f"-m: {kind} makes no runs that a sweep could keep; leave it out, and give lists in brackets: position=[A,B]"
                 )
-            if config.get("stages"):
+            if config.get("stages") is not None:
                 raise RaccoonError(NO_STAGES)
             if config.hydra.sweeper.get("_target_") != _BASIC:
                 return

@@ -22,7 +22,7 @@ from raccoon.files import file_digest
 from raccoon.flatten import leaves
 from raccoon.runs import folder as runs
 from raccoon.runs.claims import read_status
-from raccoon.runs.stages import RESULTS, SET, Stage
+from raccoon.runs.stages import RESULTS, SET, Stage, quoted_path, shared_overrides
 
 if TYPE_CHECKING:
     from raccoon.model import RaccoonNet
@@ -32,7 +32,7 @@ __all__ = ["Checked", "check_stages", "digests", "everywhere", "problem"]
 Coming = dict[str, Any]
 """Paths that a stage is to write, with the network that will be there; None for a set."""
 _ROOT = {"train": "train", "labels": "train", "evaluate": "evaluate"}
-_OF_THE_WHOLE = ("stages", "experiment", "resume", "paths.run_dir")
+_OF_THE_WHOLE = ("stages", "resume", "paths.run_dir", "hydra")
 _LABELS = ("source", "minutes")
 
 
@@ -53,14 +53,20 @@ class Checked:
 
 def everywhere(cfg: DictConfig, overrides: Iterable[str]) -> DictConfig:
     """``cfg`` of a command with stages whose ``stages.all`` has the ``overrides`` of the command line that are for its stages."""
-    words = [word for word in overrides if not any(key_of(word) == key or key_of(word).startswith(f"{key}.") for key in _OF_THE_WHOLE)]
+    words = [word for word in overrides if not _is_of(word, (*_OF_THE_WHOLE, "experiment"))]
     for word in words:
         if key_of(word) == "init":
             raise RaccoonError(f"{word}: every stage has its own start; give it in stages.NAME.overrides")
+    shared = shared_overrides(plain(cfg.stages))
     cfg = cfg.copy()
     OmegaConf.set_struct(cfg, False)
-    cfg.stages["all"] = [*(cfg.stages.get("all") or []), *words]
+    cfg.stages["all"] = [*shared, *words]
     return cfg
+
+
+def _is_of(override: str, keys: Iterable[str]) -> bool:
+    key = key_of(override)
+    return any(key == one or key.startswith(f"{one}.") for one in keys)
 
 
 def check_stages(stages: Sequence[Stage], run_dir: Path) -> list[Checked]:
@@ -93,10 +99,14 @@ def _composed(stage: Stage, run_dir: Path) -> Checked:
         cfg, words = OmegaConf.create(root), []
     else:
         kind = _ROOT[stage.kind]
-        words = [word for word in stage.overrides if key_of(word).split(".")[0] in READ[kind] | {"debug", "experiment"}]
-        words.append(f"paths.run_dir='{stage.folder}'")
+        for word in (*stage.overrides, *stage.shared):
+            if _is_of(word, _OF_THE_WHOLE):
+                raise RaccoonError(f"{word}: is of the whole command, not of a stage; give it on the command line")
+        words = [*stage.overrides, *(word for word in stage.shared if _is_for(kind, word)), f"paths.run_dir={quoted_path(stage.folder)}"]
         cfg = _compose(kind, words)
-        check_keys(kind, cfg, words)
+        if cfg.get("stages") is not None:
+            raise RaccoonError("its overrides give it stages of its own; a stage is one job: choose another experiment")
+        check_keys(kind, cfg, stage.overrides)
         advice.check_groups(words)
         advice.check_missing(cfg)
     if stage.kind == "labels":
@@ -107,6 +117,12 @@ def _composed(stage: Stage, run_dir: Path) -> Checked:
         settings["data"] = {key: value for key, value in settings["data"].items() if key not in ("data_dir", "executor")}
     found = {key: _moved(value, run_dir) for key, value in leaves(settings)}
     return Checked(stage, cfg, words, found)
+
+
+def _is_for(kind: str, override: str) -> bool:
+    """Whether a stage of that ``kind`` takes an override of all stages: one for keys that another kind alone has is none of its own."""
+    key = key_of(override).split(".")[0]
+    return key in READ[kind] or not any(key in READ[other] for other in _ROOT.values())
 
 
 def _labels_alone(config: Mapping[str, Any]) -> DictConfig:
