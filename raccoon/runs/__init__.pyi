@@ -7,5 +7,6 @@ from raccoon.runs.folder import is_first_rank as is_first_rank
 from raccoon.runs.folder import new_launch as new_launch
 from raccoon.runs.folder import open_run as open_run
 from raccoon.runs.folder import register_resolvers as register_resolvers
+from raccoon.runs.folder import settings as settings
 from raccoon.runs.folder import sweep_place as sweep_place
 from raccoon.runs.sweeps import read_jobs as read_jobs

@@ -19,7 +19,11 @@ from raccoon.runs.folder import Run
 @pytest.mark.parametrize(
     ("kind", "overrides", "message"),
     [
-        ("generate", ["data.batch_size=5"], "data.batch_size: generate does not read that key (it reads data.source and data.data_dir)"),
+        (
+            "generate",
+            ["data.batch_size=5"],
+            "data.batch_size: generate does not read that key (it reads data.source, data.data_dir and data.minutes)",
+        ),
         ("generate", ["data.seed=5"], "data.seed: generate does not read that key"),
         ("generate", ["seed=5"], "seed: generate does not read that key (data.source.seed decides which games there are)"),
         ("generate", ["folder=x", "data.data_dir=y"], "folder=x: says where the set goes, and so does data.data_dir"),

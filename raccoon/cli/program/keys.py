@@ -65,7 +65,8 @@ def check_keys(kind: str, cfg: DictConfig, overrides: Iterable[str] = ()) -> Non
         if any(_inside(key, part) or _inside(part, key) for part in parts) or _referred(key, text):
             continue
         near = [part for part in parts if part.split(".")[0] == key.split(".")[0]]
-        told = _INSTEAD.get(key, f"it reads {' and '.join(near)}" if near else "nothing that it reads refers to it")
+        listed = " and ".join([", ".join(near[:-1]), near[-1]] if near[1:] else near)
+        told = _INSTEAD.get(key, f"it reads {listed}" if near else "nothing that it reads refers to it")
         raise RaccoonError(f"{key}: {kind} does not read that key ({told}); leave it out")
     if cfg.get("folder") is not None and (given := {"data.data_dir", "paths.data_dir"} & set(_set(cfg, overrides))):
         raise RaccoonError(f"folder={cfg.folder}: says where the set goes, and so does {given.pop()}; leave one of them out")
