@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
 from raccoon.env.formats.xgid import from_xgid
+from raccoon.matches import graph, svg
 from raccoon.matches.page import decision_lines, game_title, player_table
 from raccoon.matches.record import Match
-from raccoon.matches.svg import STYLE, board_svg
 
-__all__ = ["equity_graph", "report"]
+__all__ = ["report"]
 
 Row = Mapping[str, Any]
 _MISTAKE = 0.02
 """Decisions that lose as much are shown open."""
-_STYLE = """body{font:15px system-ui,sans-serif;max-width:860px;margin:1rem auto;padding:0 1rem;color:#222}pre{overflow-x:auto}
+_STYLE = (
+    """body{font:15px system-ui,sans-serif;max-width:860px;margin:1rem auto;padding:0 1rem;color:#222}pre{overflow-x:auto}
 summary{cursor:pointer;padding:.25rem 0}summary .cost{color:#b00020;font-weight:600}td,th{padding:.1rem .6rem;text-align:right}
-td:first-child,th:first-child{text-align:left}.graph svg{max-width:100%;height:auto}"""
+td:first-child,th:first-child{text-align:left}"""
+    + svg.STYLE
+    + graph.STYLE
+)
 
 
 def report(match: Match, document: Mapping[str, Any], names: tuple[str, str]) -> str:
@@ -29,10 +32,10 @@ def report(match: Match, document: Mapping[str, Any], names: tuple[str, str]) ->
     faults = "".join(f"<li>line {fault['line']}: {escape(fault['reason'])}</li>" for fault in document["faults"])
     parts = [
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f"<title>{title}</title><style>{_STYLE}{STYLE}</style></head><body><h1>{title}</h1><p>Judge: {escape(document['judge'])}.</p>",
+        f"<title>{title}</title><style>{_STYLE}</style></head><body><h1>{title}</h1><p>Judge: {escape(document['judge'])}.</p>",
         f"<pre>{escape(chr(10).join(player_table(document['players'], names, bool(match.length))))}</pre>",
         f"<h2>Lines left out</h2><ul>{faults}</ul>" if faults else "",
-        f'<h2>Equity to {escape(names[0])}</h2><div class="graph">{equity_graph(rows, names)}</div>',
+        f'<h2>Equity to {escape(names[0])}</h2><div class="graph">{graph.equity_graph(rows, names)}</div>',
         *_games(match, rows, names),
     ]
     return "".join(parts) + "</body></html>\n"
@@ -51,7 +54,7 @@ def _decision(match: Match, row: Row, names: tuple[str, str]) -> str:
     lines = list(decision_lines(match, [row], names))[1:] or [f"{row['number']} {names[row['player']]} no double"]  # [0]: the game
     text = escape("\n".join(" ".join(line.split()) for line in lines))
     shown = f'<span class="cost">{text}</span>' if wrong else text
-    board = board_svg(position, bottom=0, move=row["best"] if row["kind"] == "play" else None, names=names)
+    board = svg.board_svg(position, bottom=0, move=row["best"] if row["kind"] == "play" else None, names=names)
     return f"<details{' open' if wrong else ''}><summary>{shown}</summary>{board}{_alternatives(row)}<p>{escape(row['xgid'])}</p></details>"
 
 
@@ -66,23 +69,3 @@ def _alternatives(row: Row) -> str:
         lines = [(key.replace("_", " "), row[key], row[key] - best) for key in keys]
     body = "".join(f"<tr><td>{escape(what)}</td><td>{equity:+.3f}</td><td>{less:+.3f}</td></tr>" for what, equity, less in lines)
     return f"<table><tr><th>{row['kind']}</th><th>equity</th><th>difference</th></tr>{body}</table>" if body else ""
-
-
-def equity_graph(rows: Sequence[Row], names: tuple[str, str]) -> str:
-    """An ``<svg>``: the equity of each decision to player 0, decision by decision; lines where games begin."""
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 3), layout="constrained")
-    axes = figure.add_subplot()
-    known = [(at, row["equity"] * (1 if row["player"] == 0 else -1)) for at, row in enumerate(rows) if row["equity"] is not None]
-    axes.plot([at for at, _ in known], [value for _, value in known], linewidth=1.2)
-    for at, row in enumerate(rows):
-        if at and row["game"] != rows[at - 1]["game"]:
-            axes.axvline(at - 0.5, color="0.7", linewidth=0.8)
-    axes.axhline(0.0, color="0.5", linewidth=0.8)
-    axes.set(xlabel="decision", ylabel=f"equity to {names[0]}", xlim=(-1, max(len(rows), 1)))
-    out = io.StringIO()
-    FigureCanvasSVG(figure).print_svg(out, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
-    text = out.getvalue()
-    return text[text.index("<svg") :]

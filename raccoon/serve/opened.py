@@ -12,8 +12,9 @@ from typing import Any
 from raccoon.contracts import RaccoonError
 from raccoon.matches.analysis import analyse_decisions, decisions_of
 from raccoon.matches.decisions import Decision
+from raccoon.matches.graph import equity_graph
 from raccoon.matches.read import parse_match
-from raccoon.matches.record import Match
+from raccoon.matches.record import LABELS, Match
 from raccoon.matches.summary import summarise
 from raccoon.serve import fields
 
@@ -60,7 +61,7 @@ class OpenedMatches:
 
     def more(self, body: Body) -> dict[str, Any]:
         """Records of the match ``key`` at ``depth`` from number ``have`` on, as far as half a second of analysis goes; with the last
-        one come the sums of the ``players``."""
+        one come the sums of the ``players`` and the ``graph`` of the equity."""
         one = self._opened.get(fields.text(body, "key"))
         if one is None:
             raise RaccoonError("key: that match is not open any more; open its file again")
@@ -73,4 +74,5 @@ class OpenedMatches:
                 if time.monotonic() > until:
                     break
         done = len(records) == len(one.decisions)
-        return {"records": records[have:], "players": summarise(one.match, records) if done else None}
+        last = {"players": summarise(one.match, records), "graph": equity_graph(records, LABELS)} if done else {"players": None}
+        return {"records": records[have:], **last}

@@ -149,3 +149,7 @@ def test_a_match_is_stepped_through(tab: Any) -> None:
     assert tab.locator("#match-list button[aria-current]").count() == 1
     assert tab.locator("#match-board svg").count() == 1
     assert tab.locator("#match-answer table").count() == 1
+    assert tab.locator("#match-graph [data-at='2'][aria-current]").count() == 1
+    assert tab.locator("#match-graph .line").evaluate("line => getComputedStyle(line).fill") == "none"  # the style is allowed to be there
+    tab.locator(f"#match-graph [data-at='{decisions - 1}']").click()
+    tab.locator(f"#match-told:has-text(' {decisions} of {decisions}')").wait_for()

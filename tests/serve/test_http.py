@@ -15,6 +15,7 @@ from starlette.testclient import TestClient
 
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.matches import analyse_decisions, decisions_of, parse_match, summarise
+from raccoon.matches.graph import equity_graph
 from raccoon.play import EnginePlayer
 from raccoon.search.expectimax import Expectimax
 from raccoon.search.lookahead import StaticSearch
@@ -166,6 +167,7 @@ def test_a_match_is_read_and_analysed_part_by_part(client: TestClient) -> None:
     match = parse_match(text)
     own = list(analyse_decisions(decisions_of(match), judge))
     assert more["players"] == summarise(match, own)
+    assert more["graph"] == equity_graph(own, ("White", "Black"))
     refused = client.post("/api/match", json={"text": "no match", "name": "x.mat"})
     assert (refused.status_code, refused.json()["error"][:6]) == (400, "x.mat:")
     assert client.post("/api/more", json={"key": "z"}).json() == {"error": "key: that match is not open any more; open its file again"}

@@ -28,12 +28,14 @@ export async function analyse() {
   const [asked, depth] = [match, get("depth").value];
   records = [];
   get("match-players").replaceChildren();
+  get("match-graph").replaceChildren();
   while (records.length < match.decisions.length) {
     const have = records.length;
     const found = await trying(() => ask("more", { key: asked.key, have, depth }));
     if (!found || match !== asked) return;
     records.push(...found.records);
     for (let place = have; place < records.length; place++) get("match-list").children[place].firstChild.replaceWith(line(place));
+    if (found.graph) showGraph(found.graph);
     mark();
     if (have <= at && at < records.length) tellNumbers();
     get("match-players").replaceChildren(found.players ? players(found.players) : make("p", `${records.length} of ${match.decisions.length} decisions`, { class: "quiet" }));
@@ -79,7 +81,16 @@ function drawn(row, move) {
   return trying(async () => showBoard(get("match-board"), (await ask("board", { id: row.xgid, move, fixed: true }, "match-board")).svg));
 }
 
+function showGraph(svg) {
+  showBoard(get("match-graph"), svg);
+  for (const place of get("match-graph").querySelectorAll("[data-at]")) place.addEventListener("click", () => step(Number(place.dataset.at)));
+}
+
 function mark() {
+  for (const place of get("match-graph").querySelectorAll("[data-at]")) {
+    if (Number(place.dataset.at) === at) place.setAttribute("aria-current", "true");
+    else place.removeAttribute("aria-current");
+  }
   const list = get("match-list");
   list.querySelector("[aria-current]")?.removeAttribute("aria-current");
   list.children[at].firstChild.setAttribute("aria-current", "true");
