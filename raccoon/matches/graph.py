@@ -40,13 +40,13 @@ def equity_graph(rows: Sequence[Row], names: tuple[str, str]) -> str:
     parts = [
         f'<svg class="equity" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}" '
         f'role="img"><title>equity to {escape(names[0])} by decision</title>',
+        *_ticks(step, top, y),
+        *(f'<path class="game" d="M{x(at - 0.5):.1f} 0V{_HEIGHT}"/>' for at in games),
+        f'<polyline class="line" points="{path}"/>',
         *(
             f'<rect class="at" data-at="{at}" x="{x(at - 0.5):.1f}" y="0" width="{wide:.2f}" height="{_HEIGHT}"/>'
             for at in range(len(rows))
         ),
-        *_ticks(step, top, y),
-        *(f'<path class="game" d="M{x(at - 0.5):.1f} 0V{_HEIGHT}"/>' for at in games),
-        f'<polyline class="line" pointer-events="none" points="{path}"/>',
     ]
     return "".join(parts) + "</svg>"
 
