@@ -14,6 +14,7 @@ OUT.golden.json has positions with what goes in and comes out. After OUT.onnx ma
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -50,10 +51,14 @@ def _sources(text: str) -> list[str]:
     """The files of one or several networks. Raises RaccoonError naming one that is missing."""
     from raccoon import assets
 
-    names = [text] if Path(text).exists() else text.split(",")
-    for name in names:
-        if name not in assets.NETS and not Path(name).exists():
-            raise RaccoonError(f"{name or text}: no such checkpoint")
+    words, names = text.split(","), []
+    while words:
+        counts = range(len(words), 0, -1)  # commas may be in the names of files
+        known = [count for count in counts if (name := ",".join(words[:count])) in assets.NETS or (name and os.path.exists(name))]
+        if not known:
+            raise RaccoonError(f"{words[0] or text}: no such checkpoint")
+        names.append(",".join(words[: known[0]]))
+        del words[: known[0]]
     return names
 
 

@@ -109,3 +109,14 @@ def test_help_is_plain_text(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     monkeypatch.setattr("sys.argv", ["export", "--help"])
     export.main()
     assert capsys.readouterr().out.startswith("usage: python -m raccoon.cli.export IN OUT: a checkpoint")
+
+
+def test_names_of_files_may_hold_commas_and_spaces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for seed, name in enumerate(("a,b.pt", "c d.pt", "e.pt"), start=1):
+        saved(Path(name), seed)
+    assert "the average of 3" in export.run(["a,b.pt,c d.pt,e.pt", "out.pt"])
+    assert [one["file"] for one in checkpoint_file.load("out.pt")[1]["meta"]["average"]] == ["a,b.pt", "c d.pt", "e.pt"]
+    for words, named in [("a,b.pt,f.pt", r"f\.pt"), ("e.pt,", r"e\.pt,"), ("e.pt," + "x" * 400, r"x+\.*x+")]:
+        with pytest.raises(RaccoonError, match=rf"^{named}: no such checkpoint"):
+            export.run([words, "none.pt"])

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["compose", "main", "plain_main", "section"]
 
-_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG)
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.EISDIR, errno.ENOTDIR)
 _MISSING = "{0}: not in the config, but needed; leave out ~{0}"
 Job = Callable[[dict[str, Any], Any], None]
 

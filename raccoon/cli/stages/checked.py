@@ -1,4 +1,4 @@
-"""Every stage composed and checked before the first one starts, and held against what it was made from before."""
+"""Every stage composed and checked before the first one starts."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ from typing import TYPE_CHECKING, Any
 from omegaconf import DictConfig, OmegaConf
 
 from raccoon import assets
-from raccoon.checks import quoted
 from raccoon.cli.program import advice, before
 from raccoon.cli.program.composing import compose
 from raccoon.cli.program.keys import READ, check_keys, key_of
 from raccoon.config.instantiate import build, plain
 from raccoon.contracts import RaccoonError
-from raccoon.data.label_sets.store import META, read_meta
 from raccoon.data.label_sets.writer import Source
-from raccoon.files import file_digest
 from raccoon.flatten import leaves
 from raccoon.runs import folder as runs
 from raccoon.runs.claims import read_status
@@ -27,7 +24,7 @@ from raccoon.runs.stages import RESULTS, SET, Stage, quoted_path, shared_overrid
 if TYPE_CHECKING:
     from raccoon.model import RaccoonNet
 
-__all__ = ["Checked", "check_stages", "digests", "everywhere", "problem"]
+__all__ = ["Checked", "check_stages", "everywhere"]
 
 Coming = dict[str, Any]
 """Paths that a stage is to write, with the network that will be there; None for a set."""
@@ -162,6 +159,9 @@ def _check(one: Checked, coming: Coming) -> None:
     there = {str(path) for path in stage.inputs.values() if str(path) not in coming}
     for path in there:
         if not Path(path).exists():
+            made_by = Path(path).parent
+            if read_status(made_by).get("state") == "done":
+                raise RaccoonError(f"{path}: is gone; stages.from={made_by.name} makes it and what follows from it anew")
             raise RaccoonError(f"{path}: is not there, and its stage is not to be run; take it into stages.only, or out of stages.skip")
     if stage.kind == "export":
         coming[str(stage.folder / RESULTS["net"])] = _averaged(stage.nets, coming)
@@ -201,34 +201,3 @@ def _averaged(nets: Sequence[str], coming: Coming) -> RaccoonNet:
     for name, net in found[1:]:
         check_alike(net, name, found[0][1], found[0][0])
     return found[0][1]
-
-
-def digests(stage: Stage) -> dict[str, str]:
-    """What the results of other stages that it takes in are; those that are not there are left out."""
-    found = {}
-    for name, path in stage.inputs.items():
-        if path.is_file():
-            found[name] = file_digest(path)
-        elif (path / META).exists():
-            meta = read_meta(path)
-            found[name] = f"{meta['fingerprint']}, {meta.get('rows')} rows"
-    return found
-
-
-def problem(one: Checked, record: Mapping[str, Any] | None) -> str:
-    """Why the run in the folder of a stage is not what it would be now; empty where it is, or where there is none.
-
-    ``record``: ``{settings, inputs}`` of when it was begun, None where these stages did not begin it.
-    """
-    if not (one.stage.folder / "status.json").exists():
-        return ""
-    if record is None:
-        return "it was not made as a stage"
-    then, now = record["settings"], one.settings
-    for key in {**then, **now}:
-        if then.get(key) != now.get(key):
-            return f"{key} was {quoted(then.get(key))} and is {quoted(now.get(key))} now"
-    for name, digest in digests(one.stage).items():
-        if record["inputs"].get(name, digest) != digest:
-            return f"{name} is not what it was made from"
-    return ""

@@ -8,14 +8,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from raccoon.contracts import Figure, Report
+from raccoon.contracts import Figure, RaccoonError, Report
 from raccoon.data.label_sets.store import META, read_meta
 from raccoon.report import plots
 from raccoon.report import report_files as reports
 from raccoon.runs.claims import run_state
 from raccoon.runs.stages import SET, Stage
 
-__all__ = ["write_report"]
+__all__ = ["check_reports", "write_report"]
 
 _PR = ("bgsage_pr/pr", "pr", "val/pr")
 _MSE = ("bgsage_pr/value_mse", "value_mse")
@@ -38,7 +38,11 @@ class _Result:
 
     @property
     def epochs(self) -> Sequence[Mapping[str, Any]]:
-        return self.report.tables.get("epochs", []) if self.report is not None else []
+        rows = self.report.tables.get("epochs", []) if self.report is not None else []
+        for row in rows:
+            if not all(isinstance(row.get(key), int | float) for key in ("epoch", "seconds")):
+                raise RaccoonError(f"{self.stage.folder / 'report.json'}: an epoch has no number or no seconds; the file was changed")
+        return rows
 
     @property
     def minutes(self) -> float:
@@ -67,6 +71,13 @@ class _Result:
             "value MSE": self.figure(_MSE),
             "held-out MSE": self.figure(("val/mse",)),
         }
+
+
+def check_reports(stages: Sequence[Stage]) -> None:
+    """Raise RaccoonError naming a report of an earlier command that the one over all stages could not be made from."""
+    known: set[str] = set()
+    for stage in stages:
+        _Result(stage, known).row(0.0)
 
 
 def write_report(stages: Sequence[Stage], run_dir: Path, seed: int) -> Path:

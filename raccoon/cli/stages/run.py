@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from raccoon.cli.program import sweep
-from raccoon.cli.stages.checked import Checked, check_stages, digests, problem
-from raccoon.cli.stages.report import write_report
+from raccoon.cli.stages.checked import Checked, check_stages
+from raccoon.cli.stages.record import digests, made_anew, problem, read_record
+from raccoon.cli.stages.report import check_reports, write_report
 from raccoon.config.instantiate import build
 from raccoon.contracts import Evaluator, RaccoonError
 from raccoon.data.label_sets.links import link_set
 from raccoon.data.label_sets.writer import Source, prepare
 from raccoon.executor import Executor
-from raccoon.files import read_json, write_json
+from raccoon.files import write_json
 from raccoon.runs import folder as runs
 from raccoon.runs.folder import Run
 from raccoon.runs.stages import RECORD, RESULTS, SET, read_stages
@@ -35,11 +36,13 @@ def run_stages(config: Mapping[str, Any], run: Run) -> Path:
         raise RaccoonError(sweep.NO_STAGES)
     stages = read_stages(config["stages"], run.dir)
     checked = check_stages(stages, run.dir)
-    record: Records = read_json(run.dir / RECORD) if (run.dir / RECORD).exists() else {}
+    record: Records = read_record(run.dir / RECORD)
     changed = {one.stage.name: problem(one, record.get(one.stage.name)) for one in checked}
     for one in checked:
         if one.stage.active and not one.stage.redo and changed[one.stage.name]:
             raise RaccoonError(_refusal(one, changed[one.stage.name]))
+    made_anew(checked)
+    check_reports(stages)
     if not (run.dir / RECORD).exists():
         write_json(run.dir / RECORD, record)
     for number, one in enumerate(checked, start=1):
