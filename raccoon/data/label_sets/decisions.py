@@ -56,7 +56,7 @@ class Decisions:
                 raise RaccoonError(f"data.source.{key}: give a config node with a _target_")
 
     def plan(self) -> Plan:
-        """Check the knobs of both; RaccoonError names the bad one."""
+        """Check the settings of both; RaccoonError names the bad one."""
         source: Source = build(self.positions, "data.source.positions", Source)
         plan = source.plan()
         if plan.format != POSITIONS:

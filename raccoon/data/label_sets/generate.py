@@ -60,7 +60,7 @@ class SelfPlayLabels:
         self.rank = None if self.rank is None else dict(self.rank)
 
     def plan(self) -> Plan:
-        """Check the knobs; RaccoonError names the bad one."""
+        """Check the settings; RaccoonError names the bad one."""
         self._check()
         identity = {
             "kind": "selfplay",

@@ -36,7 +36,7 @@ class Relabelled:
         self.name = name
 
     def plan(self) -> Plan:
-        """Check the set and the knobs; RaccoonError names the bad one."""
+        """Check the set and the settings; RaccoonError names the bad one."""
         if self.shards is not None:
             whole("data.source.shards", self.shards, 1)
         if "_target_" not in self.teacher:

@@ -64,7 +64,7 @@ class Source(Protocol):
     name: str
 
     def plan(self) -> Plan:
-        """Check the knobs (RaccoonError names the bad one) and describe the work; cheap."""
+        """Check the settings (RaccoonError names the bad one) and describe the work; cheap."""
         ...
 
 

@@ -48,7 +48,7 @@ class BGSagePR(BenchmarkScorer):
         self.reads = ("player", "opponent") if compare == "opponent" else ("player",)
 
     def run(self, player: Mapping[str, Any], opponent: Mapping[str, Any] | None, run_dir: Path, seed: int) -> Report:
-        """See ``Evaluator.run``. Raises RaccoonError when the benchmark is unusable or the folder holds a result."""
+        """See ``Evaluator.run``. Raises RaccoonError when the benchmark is unusable."""
         benchmark = self.load()
         measured = None if self.measured is None else _measured(self.measured)
         other = opponent if self.compare == "opponent" else cubeless_twin(player) if self.compare == CUBELESS_MOVES else self.compare
