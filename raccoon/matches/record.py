@@ -17,7 +17,8 @@ class Action:
     """What ``player`` (0 or 1) did.
 
     ``move``: ``dice`` were rolled and ``move`` was played, as ``raccoon.env.format_turn`` writes it; None where the file does not say what
-    was played. ``resign``: ``points`` go to the other player, cube included; None where the file does not say how many. ``line``: of
+    was played. ``beaver``: a redouble in answer to a double or to a beaver; who neither passes nor beavers it has taken.
+    ``resign``: ``points`` go to the other player, cube included; None where the file does not say how many. ``line``: of
     the file, from 1; it is not compared.
     """
 

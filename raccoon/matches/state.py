@@ -43,7 +43,8 @@ class GameState:
         rules = {"jacoby": jacoby and money, "beavers": beavers and money, "cube_limit": limit}
         self.play = Play(Position(START, score=score, match_length=length, crawford=crawford, **rules), opening=True)
         self.rolls = 0
-        self.turned = self.unknown = self._beavered = False
+        self.turned = self.unknown = False
+        self._beavered: int | None = None
         self.winner: int | None = None
         self.points = 0
 
@@ -112,9 +113,8 @@ class GameState:
             return self._resign(action)
         if self.unknown:
             raise RaccoonError("the play before it is missing, so the position is not known")
-        if self._beavered and action.kind == "take" and action.player == self.mover:  # the doubler plays on
-            self._beavered = False
-            return action
+        if action.player == self._beavered and action.kind in ("take", "drop", "beaver"):
+            return self._answer_beaver(action)
         wanted = self.play.decides - 1
         if wanted >= 0 and action.player != wanted and (action.kind in ("take", "drop", "beaver")) == self.offered:
             raise RaccoonError(f"it is the turn of {_SIDE[wanted]}")
@@ -125,8 +125,18 @@ class GameState:
             raise RaccoonError("the cube was turned already; a roll comes next")
         self.play = {"double": self.play.double, "take": self.play.take, "drop": self.play.drop, "beaver": self.play.beaver}[action.kind]()
         self.turned = action.kind in ("take", "beaver")
-        self._beavered = action.kind == "beaver"
+        self._beavered = self.mover if action.kind == "beaver" else None
         self._settle()
+        return action
+
+    def _answer_beaver(self, action: Action) -> Action:
+        """Who was beavered takes, which a roll says as well, passes at the cube before it, or beavers again, as often as both like."""
+        asked, self._beavered = action.player, None
+        if action.kind == "drop":
+            self.winner, self.points = 1 - asked, self.cube // 2
+        elif action.kind == "beaver":
+            self.play = replace(self.play, position=replace(self.play.position, cube_value=2 * self.cube))
+            self._beavered = 1 - asked
         return action
 
     def _resign(self, action: Action) -> Action:
@@ -143,7 +153,7 @@ class GameState:
         rolled = self.rolled(action.player, action.dice)
         child = self._child(rolled, action.move)
         self.rolls += 1
-        self.turned = self._beavered = False
+        self.turned, self._beavered = False, None
         if child is None:
             self.unknown = True
             return action

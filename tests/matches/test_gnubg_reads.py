@@ -21,7 +21,15 @@ for command in ("set threads 1", "set display off", "set confirm new off", "set 
 gnubg.command(f"import mat {sys.argv[1]}")
 gnubg.command(f"save match {sys.argv[2]}")
 """
-NAMES = ["doubles_and_takes.mat", "gnubg_match_3.mat", "gnubg_match_5.mat", "gnubg_money_session.mat", "xg_export.txt", "jellyfish.txt"]
+NAMES = [
+    "doubles_and_takes.mat",
+    "gnubg_match_3.mat",
+    "gnubg_match_5.mat",
+    "gnubg_money_session.mat",
+    "xg_export.txt",
+    "jellyfish.txt",
+    "beavers.txt",
+]
 
 
 @pytest.mark.slow

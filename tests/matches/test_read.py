@@ -140,3 +140,65 @@ def test_lists_of_positions(tmp_path: Path) -> None:
         " +13-14-15-16-17-18------19-20-21-22-23-24-+\nX to play 42\n\n    1. XG Roller+  8/4 6/4     eq:+0.110\n"
     )
     assert [each.position.dice for each in read_positions(path).positions] == [(4, 2)]
+
+
+BEAVERED = (
+    '; [Jacoby "On"]\n; [Beaver "On"]\n\n 0 point match\n\n Game 1\n Hazel : 0                      Rowan : 0\n'
+    "  1) 31: 8/5 6/5                 62: 24/18 13/11\n  2)  Doubles => 2               {answer}\n"
+)
+ROLLED = "43: 24/20 13/10             51: 13/8 6/5\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "kinds", "cube", "owner"),
+    [
+        (f"Beavers => 4\n  3) {ROLLED}", ["beaver"], 4, 1),
+        (f"Beavers\n  3)  Takes\n  4) {ROLLED}", ["beaver"], 4, 1),
+        (f"Beavers => 4\n  3)  Accepts\n  4) {ROLLED}", ["beaver"], 4, 1),
+        (f"Redoubles => 4\n  3) {ROLLED}", ["beaver"], 4, 1),
+        (f"Beavers => 4\n  3)  Beavers => 8\n  4) {ROLLED}", ["beaver", "beaver"], 8, 1),  # a raccoon, as GNU Backgammon writes it
+        (f"Beavers => 4\n  3)  Raccoons => 8               Takes\n  4) {ROLLED}", ["beaver", "beaver"], 8, 1),
+        ("Beavers => 4\n  3)  Drops                       Wins 2 points\n", ["beaver", "drop"], None, None),
+        ("Beavers => 4\n  3)  Beavers => 8               Drops\n      Wins 4 points\n", ["beaver", "beaver", "drop"], None, None),
+    ],
+)
+def test_beavers_are_read_as_other_programs_write_them(rows: str, kinds: list[str], cube: int | None, owner: int | None) -> None:
+    match = parse_match(BEAVERED.format(answer=rows), "some.mat")
+    (game,) = match.games
+    assert [action.kind for action in game.actions[3:] if action.kind != "move"] == kinds
+    state = GameState.of(match, 0)
+    for action in game.actions:
+        state.apply(action)
+    if cube is None:
+        assert (game.winner, game.points) == ((1, 2) if len(kinds) == 2 else (0, 4))
+    else:
+        assert (state.cube, state.owner, len(game.actions)) == (cube, owner, 5 + len(kinds))
+    assert parse_match(mat_text(match, names=True), "some.mat") == match
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ("Beavers => 4\n  3) " + ROLLED + "  4)                              Drops\n", "not the time for an answer"),
+        ("Beavers => 4\n  3)                              Drops\n", "not the time for an answer"),
+        ("Takes\n  3)  Beavers => 4\n", "not the time for an answer"),
+    ],
+)
+def test_beavers_at_the_wrong_time_are_refused(rows: str, reason: str) -> None:
+    with pytest.raises(RaccoonError, match=reason):
+        parse_match(BEAVERED.format(answer=rows))
+
+
+def test_a_double_that_answers_one_is_a_beaver_in_sgf() -> None:
+    """As GNU Backgammon saves a beaver and a raccoon, and the same two in its match text."""
+    head = "(;FF[4]GM[6]AP[GNU Backgammon:1.1.0a16]MI[length:0]\n;B[63aglo]\n;W[double]\n;B[double]\n"
+    text = "\n 0 point match\n\n Game 1\n gnubg : 0                      root : 0\n  1)                             63: 24/18 13/10 \n"
+    text += "  2)  Doubles => 2                Beavers => 4\n"
+    for sgf, rows in (
+        (";W[53hcfc])", "  3) 53: 8/3 6/3 \n"),
+        (";W[double]\n;B[take]\n;W[53hcfc])", "  3)  Beavers => 8                 \n  4) 53: 8/3 6/3 \n"),
+        (";W[drop])", "  3)  Drops                       Wins 2 points \n"),
+    ):
+        assert parse_match(head + sgf).games == parse_match(text + rows).games
+    with pytest.raises(RaccoonError, match="allow none"):
+        parse_match(head.replace("length:0", "length:5") + ";W[take])")

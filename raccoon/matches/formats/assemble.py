@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from raccoon.contracts import RaccoonError
 from raccoon.matches.record import LABELS, Action, Fault, Game, Match
@@ -57,6 +58,8 @@ def assemble(draft: Draft, strict: bool) -> Match:
     that is left out is in ``Match.faults``, a fault each line."""
     games: list[Game] = []
     score, crawford_played = (0, 0), not draft.crawford
+    for one in draft.games:
+        _name_beavers(draft, one)
     for index, one in enumerate(draft.games):
         following = draft.games[index + 1].score if index + 1 < len(draft.games) else None
         if one.score is not None and games and one.score != score:
@@ -84,7 +87,9 @@ def _play(draft: Draft, one: DraftGame, score: tuple[int, int], crawford: bool, 
         try:
             if action.kind == "resign" and action.points is None:
                 action = _with_points(action, one.result, score, following)
-            done.append(state.apply(action))
+            applied = state.apply(action)
+            if not (action.kind == "take" and done and done[-1].kind == "beaver"):  # most files leave it to the next roll to say so
+                done.append(applied)
         except RaccoonError as error:
             draft.fault(action.line or one.line, str(error))
             _leave_out(draft, one.actions[index + 1 :], action)
@@ -92,6 +97,14 @@ def _play(draft: Draft, one: DraftGame, score: tuple[int, int], crawford: bool, 
             break
     winner, points = _settled(draft, one, state, done, score, following, cut)
     return Game(score, tuple(done), winner, points, crawford, one.line)
+
+
+def _name_beavers(draft: Draft, game: DraftGame) -> None:
+    """A double that answers a double is a beaver: SGF knows no other word."""
+    for index, (before, action) in enumerate(pairwise(game.actions), start=1):
+        if action.kind == "double" and before.kind in ("double", "beaver") and before.player != action.player:
+            game.actions[index] = replace(action, kind="beaver")
+            draft.beavers = True
 
 
 def _leave_out(draft: Draft, rest: Sequence[Action], first: Action) -> None:

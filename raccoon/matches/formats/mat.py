@@ -28,7 +28,7 @@ _ROW = re.compile(r"^\s*\d+\s*\)")
 _ITEM = re.compile(
     r"(?<!\S)(?:(?P<dice>[1-6]\s?[1-6])\s*:"
     r"|(?:(?P<double>(?:Re)?doubles?)\b(?:\s*(?:=>|to)\s*\d+)?|(?P<take>Takes?|Accepts?)\b|(?P<drop>Drops?|Pass(?:es)?|Rejects?)\b"
-    r"|(?P<beaver>Beavers?)\b(?:\s*(?:=>|to)\s*\d+)?|(?P<resign>Concedes?|Resigns?)\b"
+    r"|(?P<beaver>(?:Beaver|Raccoon)s?)\b(?:\s*(?:=>|to)\s*\d+)?|(?P<resign>Concedes?|Resigns?)\b"
     r"|(?P<wins>Wins?)\s+(?P<points>\d{1,5})\s+points?(?:\s+and\s+the\s+match)?|(?P<unknown>\?{2,}))\.?(?!\S))",
     re.IGNORECASE,
 )
