@@ -20,6 +20,7 @@ from raccoon.eval.benchmark.decisions import CubeDecisions
 from raccoon.eval.benchmark.loader import EMBEDDED
 from raccoon.eval.cube_fit import tables as cube_fit_tables
 from raccoon.eval.cube_fit import variants as cube_variants
+from raccoon.eval.cube_fit.comparisons import formulas_table, questions_table
 from raccoon.eval.cube_fit.index import GRID, JanowskiOnReferences
 from raccoon.eval.cube_fit.references import LOCATIONS, TRUNCATED, Evidence, ReferenceEquities, as_after_a_play, classes
 from raccoon.eval.cube_fit.volatility import ReferenceSelection, selected, volatility
@@ -90,6 +91,9 @@ class CubeFit:
         evidence, references = plan.evidence(), selected(plan)
         result = Report(self.name, "janowski", None, seed)
         self._equities(result, evidence, references, seed)
+        result.tables["Beside Janowski's equations 5 to 7"] = formulas_table(references)
+        if self.reference == "benchmark":
+            result.tables["How often each question is asked"] = questions_table(evidence.references, evidence.cube)
         for label, cube in self._decisions(plan, evidence):
             self._cube(result, label, cube, evidence, seed)
         moves = cube_variants.moves_table(references, seed, self.bootstrap) if self.reference == "benchmark" else []

@@ -11,7 +11,7 @@ from raccoon.cube.janowski import cl2cf_money, cube_index
 from raccoon.cube.model import with_beavers
 from raccoon.eval.cube_fit.references import ReferenceEquities
 
-__all__ = ["GRID", "JanowskiOnReferences", "best", "ends", "fitted", "published", "rmse"]
+__all__ = ["GRID", "JanowskiOnReferences", "best", "ends", "fitted", "published", "rmse", "with_option"]
 
 GRID = np.linspace(0.0, 1.0, 101)
 """Indices at which squared errors are summed; the best is read off the parabola through the lowest three."""
@@ -33,12 +33,10 @@ class JanowskiOnReferences:
         """``float64[M]`` at index ``x`` (one, or one a row), to the side that results are told from."""
         dead, gap = self._held
         value = dead + np.asarray(x, np.float64) * gap
-        if self._turned is not None:
-            dead, gap = self._turned
-            taken = 2.0 * (dead + np.asarray(x, np.float64) * gap)
-            taken = with_beavers(taken, Cubes.centred(len(taken), CubeRules(beavers=self.references.beavers)))
-            value = np.where(self.references.owner == OPPONENT, value, np.maximum(value, np.minimum(taken, 1.0)))
-        return self.references.sign * value
+        if self._turned is None:
+            return self.references.sign * value
+        dead, gap = self._turned
+        return with_option(self.references, value, dead + np.asarray(x, np.float64) * gap)
 
     def residual(self, x: ArrayLike) -> NDArray[np.float64]:
         """``float64[M]``: the model at ``x`` minus the reference."""
@@ -49,6 +47,14 @@ class JanowskiOnReferences:
         groups, inverse = np.unique(clusters, return_inverse=True)
         columns = [np.bincount(inverse, self.residual(x) ** 2, len(groups)) for x in GRID]
         return np.stack([*columns, np.bincount(inverse, minlength=len(groups))], axis=1).astype(np.float64)
+
+
+def with_option(references: ReferenceEquities, held: NDArray[np.float64], turned: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``float64[M]``, to the side that results are told from: the side on roll keeps the cube, ``held``, or doubles, as is better for it;
+    ``turned``: the equity once the other side has the cube, in its unit."""
+    taken = with_beavers(2.0 * turned, Cubes.centred(len(turned), CubeRules(beavers=references.beavers)))
+    value = np.where(references.owner == OPPONENT, held, np.maximum(held, np.minimum(taken, 1.0)))
+    return references.sign * value
 
 
 def ends(probs5: NDArray[np.float64], owner: NDArray[np.int8], jacoby: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
