@@ -24,6 +24,17 @@ def test_weights_start_from_the_checkpoint_named_by_init(make_config, tmp_path):
         assert torch.equal(value, first.state_dict()[key]), key
 
 
+def test_a_policy_head_that_the_model_has_not_is_left_out(make_config, tmp_path):
+    config = make_config()
+    encoder = Encoder(config["encoder"].get("features"), config["encoder"].get("normalize", True))
+    both = _network({**config, "model": {**config["model"], "policy": True}}, encoder)
+    checkpoint_file.save(tmp_path / "net.pt", both, {})
+    alone = _network({**config, "model": {**config["model"], "policy": False}, "init": str(tmp_path / "net.pt")}, encoder)
+    assert alone.policy is None
+    for key, value in alone.state_dict().items():
+        assert torch.equal(value, both.state_dict()[key]), key
+
+
 def test_another_architecture_or_encoding_is_refused(make_config, tmp_path):
     config = make_config()
     encoder = Encoder(config["encoder"].get("features"), config["encoder"].get("normalize", True))
