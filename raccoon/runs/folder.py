@@ -35,6 +35,7 @@ __all__ = ["IGNORED", "ROOT", "Run", "is_done", "is_first_rank", "new_launch", "
 log = logging.getLogger(__name__)
 _RUN_DIR = "@run_dir@"
 IGNORED = ("resume", "executor", "logger")  # none changes a result
+_LATER = (("stages",), ("data", "minutes"))  # keys that came later: without a value they leave the identity of a run as it was
 _OWN = ("config.yaml", "provenance.json", "run.log", "status.json")
 _launches: dict[str, str] = {}
 
@@ -164,7 +165,14 @@ def settings(cfg: DictConfig) -> dict[str, Any]:
 
 
 def _fingerprint(cfg: DictConfig, kind: str) -> str:
-    return fingerprint({"config": settings(cfg), "kind": kind})
+    config = settings(cfg)
+    for *parents, key in _LATER:
+        node: Any = config
+        for parent in parents:
+            node = node.get(parent) or {}
+        if isinstance(node, dict) and node.get(key, 0) is None:
+            del node[key]
+    return fingerprint({"config": config, "kind": kind})
 
 
 @contextlib.contextmanager

@@ -332,3 +332,10 @@ def test_a_log_that_a_full_disk_does_not_take_ends_no_run(capfd: pytest.CaptureF
         logging.getLogger().warning("lost")
     assert status(Path("mine"))["state"] == "done"
     assert capfd.readouterr().err == ""
+
+
+def test_keys_that_came_later_leave_an_unfinished_run_where_it_was_unless_they_say_something() -> None:
+    folder = fail(at("there"))
+    assert fail(at("there", stages=None, data={"minutes": None})) == folder
+    with pytest.raises(RaccoonError), open_run(at("there", data={"minutes": 3}), "train"):
+        pass
