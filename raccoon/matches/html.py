@@ -7,9 +7,10 @@ from html import escape
 from typing import Any
 
 from raccoon.env.formats.xgid import from_xgid
-from raccoon.matches import graph, svg
+from raccoon.matches import svg
 from raccoon.matches.page import decision_lines, game_title, player_table
 from raccoon.matches.record import Match
+from raccoon.report import equity_graph
 
 __all__ = ["report"]
 
@@ -21,7 +22,7 @@ _STYLE = (
 summary{cursor:pointer;padding:.25rem 0}summary .cost{color:#b00020;font-weight:600}td,th{padding:.1rem .6rem;text-align:right}
 td:first-child,th:first-child{text-align:left}"""
     + svg.STYLE
-    + graph.STYLE
+    + equity_graph.STYLE
 )
 
 
@@ -35,7 +36,7 @@ def report(match: Match, document: Mapping[str, Any], names: tuple[str, str]) ->
         f"<title>{title}</title><style>{_STYLE}</style></head><body><h1>{title}</h1><p>Judge: {escape(document['judge'])}.</p>",
         f"<pre>{escape(chr(10).join(player_table(document['players'], names, bool(match.length))))}</pre>",
         f"<h2>Lines left out</h2><ul>{faults}</ul>" if faults else "",
-        f'<h2>Equity to {escape(names[0])}</h2><div class="graph">{graph.equity_graph(rows, names)}</div>',
+        f'<h2>Equity to {escape(names[0])}</h2><div class="graph">{equity_graph.equity_graph(rows, names)}</div>',
         *_games(match, rows, names),
     ]
     return "".join(parts) + "</body></html>\n"

@@ -19,7 +19,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from raccoon.contracts import RaccoonError, Search
-from raccoon.matches import graph, svg
+from raccoon.matches import svg
+from raccoon.report import equity_graph
 from raccoon.serve.answers import Answers
 from raccoon.serve.guard import HOSTS, Guard, read_body
 from raccoon.serve.opened import LONGEST
@@ -60,7 +61,7 @@ def create_app(player: Any, depths: Mapping[str, Search], generator: np.random.G
 def _files() -> list[Route]:
     """The files of the page, read once. There are no others, so that no path leads anywhere else."""
     found = {f"/{path.name}": (path.read_bytes(), _TYPES[path.suffix]) for path in _FILES.iterdir() if path.suffix in _TYPES}
-    found |= {"/": found.pop("/index.html"), "/board.css": ((svg.STYLE + graph.STYLE).encode(), _TYPES[".css"])}
+    found |= {"/": found.pop("/index.html"), "/board.css": ((svg.STYLE + equity_graph.STYLE).encode(), _TYPES[".css"])}
     return [_file(path, data, kind) for path, (data, kind) in found.items()]
 
 

@@ -12,10 +12,10 @@ from typing import Any
 from raccoon.contracts import RaccoonError
 from raccoon.matches.analysis import analyse_decisions, decisions_of
 from raccoon.matches.decisions import Decision
-from raccoon.matches.graph import equity_graph
 from raccoon.matches.read import parse_match
 from raccoon.matches.record import LABELS, Match
 from raccoon.matches.summary import summarise
+from raccoon.report.equity_graph import equity_graph
 from raccoon.serve import fields
 
 __all__ = ["LONGEST", "OpenedMatches"]

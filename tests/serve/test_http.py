@@ -15,8 +15,8 @@ from starlette.testclient import TestClient
 
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.matches import analyse_decisions, decisions_of, parse_match, summarise
-from raccoon.matches.graph import equity_graph
 from raccoon.play import EnginePlayer
+from raccoon.report.equity_graph import equity_graph
 from raccoon.search.expectimax import Expectimax
 from raccoon.search.lookahead import StaticSearch
 from raccoon.serve.app import create_app

@@ -6,7 +6,7 @@ import re
 from typing import Any
 from xml.etree import ElementTree
 
-from raccoon.matches.graph import equity_graph
+from raccoon.report.equity_graph import equity_graph
 
 
 def row(game: int, player: int, equity: float | None) -> dict[str, Any]:
