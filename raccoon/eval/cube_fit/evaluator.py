@@ -93,6 +93,7 @@ class CubeFit:
         self._equities(result, evidence, references, seed)
         result.tables["Beside Janowski's equations 5 to 7"] = formulas_table(references)
         if self.reference == "benchmark":
+            result.tables["Best index by cube value"] = cube_fit_tables.by_cube_value(references, seed, self.bootstrap)
             result.tables["How often each question is asked"] = questions_table(evidence.references, evidence.cube)
         for label, cube in self._decisions(plan, evidence):
             self._cube(result, label, cube, evidence, seed)

@@ -50,7 +50,7 @@ class ReferenceEquities:
 
     ``probs5`` cumulative, ``owner``, ``equity``; ``method``: how the reference was made; ``decision`` and ``game``: what rows
     belong together. ``includes_double``: the equity includes the right of the side on roll to double. ``sign``: 1 when results are told
-    from the side on roll, -1 from the side that has just moved.
+    from the side on roll, -1 from the side that has just moved. ``value`` of the cube, None where there is no telling.
     """
 
     boards: Boards
@@ -64,6 +64,7 @@ class ReferenceEquities:
     sign: int
     jacoby: bool = False
     beavers: bool = False
+    value: NDArray[np.int32] | None = None
 
     def __len__(self) -> int:
         return len(self.equity)
@@ -116,6 +117,7 @@ def references_of_benchmark(benchmark: Benchmark, checker: CheckerDecisions | No
         sign=-1,
         jacoby=benchmark.jacoby,
         beavers=benchmark.beavers,
+        value=checker.cubes.value[rows],
     )
     return references.take(terminal_points(checker.children) == 0)
 

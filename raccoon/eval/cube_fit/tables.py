@@ -17,7 +17,7 @@ from raccoon.eval.cube_fit.index import JanowskiOnReferences, best, fitted, publ
 from raccoon.eval.cube_fit.references import LOCATIONS, ReferenceEquities, references_of_cube
 from raccoon.rng import generator
 
-__all__ = ["Rows", "by_halves", "by_location", "by_reference", "by_volatility", "halves", "residuals", "rows_of_decisions"]
+__all__ = ["Rows", "by_cube_value", "by_halves", "by_location", "by_reference", "by_volatility", "halves", "residuals", "rows_of_decisions"]
 
 Rows = list[Mapping[str, Any]]
 _EDGES = np.array([-1.0, -0.8, -0.6, -0.4, -0.2, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
@@ -55,6 +55,17 @@ def by_location(references: ReferenceEquities, seed: int, replicates: int) -> Ro
         if race.any() and not race.all():
             kinds |= {"contact": ~race, "race": race}
         rows += [{"cube": place, "positions": kind} | _row(part.take(mask), seed, replicates) for kind, mask in kinds.items()]
+    return rows
+
+
+def by_cube_value(references: ReferenceEquities, seed: int, replicates: int) -> Rows:
+    """The same for every value of the cube in each place; none where the references do not tell it."""
+    if references.value is None:
+        return []
+    rows: Rows = []
+    for value in np.unique(references.value):
+        for place, part in _places(references.take(references.value == value)):
+            rows.append({"cube": place, "value": int(value)} | _row(part, seed, replicates, split=False))
     return rows
 
 

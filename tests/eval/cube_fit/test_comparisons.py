@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from raccoon.cube.janowski import cl2cf_money
 from raccoon.eval.benchmark.loader import load
 from raccoon.eval.cube_fit.comparisons import equations_5_to_7, formulas_table, questions_table
 from raccoon.eval.cube_fit.references import exact_evidence, references_of_benchmark
+from raccoon.eval.cube_fit.tables import by_cube_value
 
 OWNERS = np.array([OWNED, CENTRED, OPPONENT], np.int8)
 
@@ -36,6 +39,18 @@ def test_only_the_equations_leave_the_bounds() -> None:
     assert [(row["cube"], row["formula"]) for row in rows[:2]] == [("owned", "piecewise"), ("owned", "equations 5 to 7")]
     assert [row["out of bounds"] for row in rows if row["formula"] == "piecewise"] == [0.0] * 3
     assert all(row["out of bounds"] > 0 for row in rows if row["formula"] != "piecewise")  # near the ends, where they pay more than a win
+
+
+def test_an_index_for_each_cube_value_is_found() -> None:
+    """References made by the model itself, at .3 where the cube is at 2 and at .8 where it is at 4."""
+    exact = exact_evidence(3, None, 1, 0.25).references
+    part = exact.take(exact.owner == OWNED)
+    value = np.where(np.arange(len(part)) % 2, 2, 4).astype(np.int32)
+    made = cl2cf_money(part.probs5, part.owner, np.where(value == 2, 0.3, 0.8))
+    rows = by_cube_value(replace(part, equity=made, value=value), 1, 20)
+    assert [(row["cube"], row["value"]) for row in rows] == [("owned", 2), ("owned", 4)]
+    assert [row["best x"].value for row in rows] == pytest.approx([0.3, 0.8], abs=1e-6)
+    assert by_cube_value(part, 1, 20) == []
 
 
 def test_questions_are_counted() -> None:
