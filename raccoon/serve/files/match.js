@@ -73,8 +73,9 @@ async function show() {
   if (!row) return;
   mark();
   const move = row.kind === "play" && row.done ? row.done : "";
+  const asked = at;
   await drawn(row, move);
-  tellNumbers();
+  if (at === asked) tellNumbers();  // else a newer step put an end to this one, and its board is on the way
 }
 
 function drawn(row, move) {
