@@ -87,7 +87,7 @@ def test_the_heading_names_ply_and_net(capsys: pytest.CaptureFixture[str]) -> No
     for player, search, told in [
         ("gnubg0", "search=expectimax search.ply=2", "(engine gnubg0, search 2-ply: 2ply-value8w0.16 above it)"),
         ("random", "search=static", "(engine random0, search 0-ply above it)"),
-        ("random", "search=mcts search.simulations=3", "(engine random0, search mcts3 above it)"),
+        ("random", "search=mcts search.simulations=3", "(engine random0, search mcts3-value above it)"),
     ]:
         ask("position=AQAAiAAAAAAAAA", "dice=11", "diagram=false", *search.split(), player=player)
         assert capsys.readouterr().out.splitlines()[0].endswith(told)
@@ -112,7 +112,7 @@ def test_a_page_at_a_score(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_page_says_what_is_ignored_and_why_chances_lack(capsys: pytest.CaptureFixture[str]) -> None:
     ask(f"position='{XGID}'", "diagram=false", "search=mcts", "search.simulations=3")
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-4] == "the cube and the score are ignored (mcts3 with gnubg0 is cubeless): equities are cubeless money points"
+    assert lines[-4] == "the cube and the score are ignored (mcts3-value with gnubg0 is cubeless): equities are cubeless money points"
     assert lines[-3] == "no chances: a tree of MCTS averages equities, not outcomes"
     assert lines[-2].startswith("rank 1 is the play that the tree chose by its visits")
     assert {row.split()[-1] for row in lines[3:-4]} == {"-"}
