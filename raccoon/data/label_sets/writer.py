@@ -212,7 +212,7 @@ def _write_meta(plan: Plan, folder: Path, shards: Mapping[int, Mapping[str, Any]
         "label": plan.label,
         "complete": cut or all(index in shards for index in range(plan.count)),
         **({"cut": True} if cut else {}),
-        "seconds": round(seconds, 1),
+        "seconds": round(seconds, 3),
         "rows": sum(entry["rows"] for entry in shards.values()),
         **plan.about,
         "identity": dict(plan.identity),

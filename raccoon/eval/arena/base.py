@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypedDict
@@ -27,7 +28,7 @@ class RecordedOptions(GameOptions, total=False):
     record: bool
 
 
-class GamesEvaluator:
+class GamesEvaluator(ABC):
     """Plays the games of ``plan`` on ``executor`` and reports what ``describe`` makes of them. Killed runs continue from their shards."""
 
     name: str
@@ -43,6 +44,6 @@ class GamesEvaluator:
         self.describe(report, played, Path(run_dir), seed)
         return report
 
+    @abstractmethod
     def describe(self, report: Report, played: Played, run_dir: Path, seed: int) -> None:
         """Fill ``report`` with what the games say; files of its own go to ``run_dir``."""
-        raise NotImplementedError

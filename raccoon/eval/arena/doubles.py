@@ -18,7 +18,7 @@ from raccoon import stats
 from raccoon.config.instantiate import shared
 from raccoon.contracts import Figure, Player, RaccoonError, Report, Step, Turns
 from raccoon.engine.gnubg import GnubgEngine
-from raccoon.eval.arena.base import GameOptions, GamesEvaluator
+from raccoon.eval.arena.base import GameOptions
 from raccoon.eval.arena.games import MatchPlan, run_games
 from raccoon.executor import Executor
 from raccoon.play.match import play_games, take_turns
@@ -78,7 +78,7 @@ class ConcessionObserver:
         return {key: np.concatenate([row[key] for row in self._rows]) for key in _COLUMNS}
 
 
-class DoublesConcession(GamesEvaluator):
+class DoublesConcession:
     """``games`` of the player's greedy arm against the opponent; ``second_price`` adds GNUBG 2-ply (pruned) as a judge."""
 
     name = "doubles"
@@ -86,7 +86,7 @@ class DoublesConcession(GamesEvaluator):
     def __init__(
         self, executor: Executor, games: int = 1500, shard_games: int = 100, second_price: bool = False, **options: Unpack[GameOptions]
     ) -> None:
-        super().__init__(executor, MatchPlan(games, shard_games, luck=False, **options))
+        self.executor, self.plan = executor, MatchPlan(games, shard_games, luck=False, **options)
         self.second_price = bool(second_price)
 
     def run(self, player: Mapping[str, Any], opponent: Mapping[str, Any] | None, run_dir: Path, seed: int) -> Report:
