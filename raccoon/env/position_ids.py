@@ -41,7 +41,6 @@ __all__ = [
 
 _FAULTS = (
     "",
-    "its bits do not hold two sides of 25 points (too many checkers)",
     "more than 15 checkers on one side",
     "both sides on one point",
     "bits set after the last point",
@@ -84,44 +83,38 @@ def _write_words(boards: NDArray[np.int8], out: NDArray[np.uint64]) -> None:
 
 
 @kernel
-def _bit(key: NDArray[np.uint8], place: int) -> int:
-    return (key[place >> 3] >> (place & 7)) & 1
-
-
-@kernel
-def _read_side(key: NDArray[np.uint8], bit: int, side: NDArray[np.int8]) -> tuple[int, int]:
-    """Decode one side from ``bit`` on: the bit after it, and a fault (index into ``_FAULTS``)."""
+def _read_side(bits: np.uint64, side: NDArray[np.int8]) -> tuple[np.uint64, int]:
+    """Decode one side from the low bit on: the bits after it, and its checkers."""
     total = 0
     for i in range(25):
         n = 0
-        while bit < 80 and _bit(key, bit):
+        while bits & np.uint64(1):
             n += 1
-            bit += 1
-        if bit >= 80:
-            return bit, 1
-        bit += 1
-        total += n
-        if total > 15:
-            return bit, 2
+            bits >>= np.uint64(1)
+        bits >>= np.uint64(1)
         side[i] = n
-    return bit, 0
+        total += n
+    return bits, total
 
 
 @kernel
 def _read_key(key: NDArray[np.uint8], board: NDArray[np.int8]) -> int:
     """Decode one key; its fault (index into ``_FAULTS``)."""
-    bit = 0
-    for slot in range(2):
-        bit, fault = _read_side(key, bit, board[slot])
-        if fault:
-            return fault
-    while bit < 80:
-        if _bit(key, bit):
-            return 4
-        bit += 1
+    low = np.uint64(0)
+    for byte in range(8):
+        low |= np.uint64(key[byte]) << np.uint64(8 * byte)
+    high = np.uint64(key[8]) | (np.uint64(key[9]) << np.uint64(8))
+    low, total = _read_side(low, board[0])  # at most 40 of its bits
+    if total > 15:
+        return 1
+    rest, total = _read_side(low | (high << np.uint64(39 - total)), board[1])
+    if total > 15:
+        return 1
+    if rest:
+        return 3
     for i in range(24):
         if board[0, i] > 0 and board[1, 23 - i] > 0:
-            return 3
+            return 2
     return 0
 
 
