@@ -1,4 +1,5 @@
-"""What stands beside the model in ``evaluator=cube_fit``: Janowski's equations 5 to 7, and how often each cube question is asked."""
+"""What stands beside the model in ``evaluator=cube_fit``: Janowski's equations 5 to 7, how often each cube question is asked, and what
+players lose that do not see the cube when they choose plays."""
 
 from __future__ import annotations
 
@@ -8,12 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 from raccoon import stats
 from raccoon.contracts import CENTRED, OPPONENT, OWNED
 from raccoon.cube.janowski import X_CONTACT, cl2cf_money, compute_wl
-from raccoon.eval.benchmark.decisions import CubeDecisions
+from raccoon.eval.benchmark.decisions import CheckerDecisions, CubeDecisions
 from raccoon.eval.cube_fit.index import rmse, with_option
 from raccoon.eval.cube_fit.references import LOCATIONS, ReferenceEquities
 from raccoon.eval.cube_fit.tables import Rows
+from raccoon.eval.pr.checker_scoring import PR_SCALE, cube_blind_loss
+from raccoon.rng import generator
 
-__all__ = ["equations_5_to_7", "formulas_table", "questions_table"]
+__all__ = ["cube_blind_table", "equations_5_to_7", "formulas_table", "questions_table"]
 
 _TINY = 1e-9
 
@@ -59,3 +62,23 @@ def questions_table(references: ReferenceEquities, cube: CubeDecisions) -> Rows:
     }
     takes = asked["take or not"]
     return [{"question": name, "times": n, "for each take": n / takes if takes else None} for name, n in asked.items()]
+
+
+def cube_blind_table(checker: CheckerDecisions, seed: int, replicates: int) -> Rows:
+    """The cube-blind floor, by place of the cube (seen from who plays) and game plan: cubeful PR of the play that is best without a cube,
+    intervals by game, and the share of decisions where another one is better with it."""
+    loss = cube_blind_loss(checker)
+    everywhere = np.ones(len(checker), bool)
+    places = {"all": everywhere} | {name: checker.cubes.owner == code for code, name in LOCATIONS.items()}
+    plans = {"all": everywhere} | {str(plan): checker.plans == plan for plan in np.unique(checker.plans)}
+    rows: Rows = []
+    for place, held in places.items():
+        for plan, mask in plans.items():
+            part = held & mask
+            if not part.any():
+                continue
+            rng = generator(seed, "cube_fit.cube_blind")
+            floor = stats.bootstrap_mean(loss[part], checker.games[part], rng, replicates, PR_SCALE)
+            row = {"cube": place, "game plan": plan, "decisions": int(part.sum()), "PR": floor}
+            rows.append(row | {"another play is better": float((loss[part] > 0).mean())})
+    return rows

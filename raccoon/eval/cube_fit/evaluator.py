@@ -16,13 +16,14 @@ from raccoon.checks import number, quoted, whole
 from raccoon.config.instantiate import build
 from raccoon.contracts import Engine, Figure, RaccoonError, Report
 from raccoon.cube.exact_bearoff import MOST, CubefulBearoff
-from raccoon.eval.benchmark.decisions import CubeDecisions
+from raccoon.eval.benchmark.decisions import CheckerDecisions, CubeDecisions
 from raccoon.eval.benchmark.loader import EMBEDDED
 from raccoon.eval.cube_fit import tables as cube_fit_tables
-from raccoon.eval.cube_fit import variants as cube_variants
-from raccoon.eval.cube_fit.comparisons import formulas_table, questions_table
+from raccoon.eval.cube_fit.comparisons import cube_blind_table, formulas_table, questions_table
 from raccoon.eval.cube_fit.index import GRID, JanowskiOnReferences
+from raccoon.eval.cube_fit.moves import moves_table
 from raccoon.eval.cube_fit.references import LOCATIONS, TRUNCATED, Evidence, ReferenceEquities, as_after_a_play, classes
+from raccoon.eval.cube_fit.variants import ONE_INDEX, SHIFTED, decisions_table
 from raccoon.eval.cube_fit.volatility import ReferenceSelection, selected, volatility
 from raccoon.executor import Executor
 from raccoon.report import plots
@@ -92,15 +93,10 @@ class CubeFit:
         result = Report(self.name, "janowski", None, seed)
         self._equities(result, evidence, references, seed)
         result.tables["Beside Janowski's equations 5 to 7"] = formulas_table(references)
-        if self.reference == "benchmark":
-            result.tables["Best index by cube value"] = cube_fit_tables.by_cube_value(references, seed, self.bootstrap)
-            result.tables["How often each question is asked"] = questions_table(evidence.references, evidence.cube)
+        if evidence.checker is not None:
+            self._plays(result, evidence.checker, evidence, references, seed)
         for label, cube in self._decisions(plan, evidence):
             self._cube(result, label, cube, evidence, seed)
-        moves = cube_variants.moves_table(references, seed, self.bootstrap) if self.reference == "benchmark" else []
-        if moves:
-            result.tables["Choice of the play by the model"] = moves
-            result.figures["less_lost_one_index"] = moves[2]["less lost"]
         if self.volatility:
             part, spread = volatility(
                 self.executor, plan, self.engine, self.volatility, self.shard_boards, Path(run_dir) / "shards" / "volatility"
@@ -139,6 +135,20 @@ class CubeFit:
         curves = {place: np.sqrt(sums[: len(GRID)] / sums[-1]) for place, sums in profiles.items()}
         result.plots["rmse_by_index"] = plots.curves(GRID, curves, "cube-life index x", "RMSE (points)")
 
+    def _plays(self, result: Report, checker: CheckerDecisions, evidence: Evidence, references: ReferenceEquities, seed: int) -> None:
+        """The tables that a benchmark's checker plays allow."""
+        result.tables["Best index by cube value"] = cube_fit_tables.by_cube_value(references, seed, self.bootstrap)
+        result.tables["How often each question is asked"] = questions_table(evidence.references, evidence.cube)
+        result.tables["Cube-blind floor by cube and game plan"] = floor = cube_blind_table(checker, seed, self.bootstrap)
+        for row in floor:
+            if row["game plan"] == "all":
+                result.figures["cube_blind" if row["cube"] == "all" else f"cube_blind_{row['cube']}"] = row["PR"]
+        moves = moves_table(references, seed, self.bootstrap)
+        if moves:
+            result.tables["Choice of the play by the model"] = moves
+            less = {row["model"]: row["less lost"] for row in moves}
+            result.figures["less_lost_one_index"], result.figures["less_lost_shift"] = less[ONE_INDEX], less[SHIFTED]
+
     def _decisions(self, plan: ReferenceSelection, evidence: Evidence) -> list[tuple[str, CubeDecisions]]:
         """The cube decisions whose references count and, where these are not all, all of them: which ones one asks changes the answer."""
         cube = evidence.cube
@@ -153,14 +163,15 @@ class CubeFit:
     def _cube(self, result: Report, label: str, cube: CubeDecisions, evidence: Evidence, seed: int) -> None:
         rows = cube_fit_tables.rows_of_decisions(cube, evidence.rules, seed, self.bootstrap)
         result.tables[f"Equities of cube decisions{label}"] = rows
-        variants = cube_variants.decisions_table(cube, evidence.rules, seed, self.bootstrap)
+        variants = decisions_table(cube, evidence.rules, seed, self.bootstrap)
         result.tables[f"Cube decisions by the model{label}"] = variants
         suffix = "_all" if label else ""
         for row in rows:
             if row["line"] == "take" and row["positions"] == "all":
                 result.figures[f"best_x_take{suffix}"] = row["best x"]
         result.figures[f"pr_published{suffix}"] = variants[0]["PR"]
-        result.figures[f"gain_one_index{suffix}"] = variants[2]["better than published"]
+        better = {row["model"]: row["better than published"] for row in variants}
+        result.figures[f"gain_one_index{suffix}"], result.figures[f"gain_shift{suffix}"] = better[ONE_INDEX], better[SHIFTED]
 
 
 def _notes(evidence: Evidence, references: ReferenceEquities) -> list[str]:
@@ -172,7 +183,8 @@ def _notes(evidence: Evidence, references: ReferenceEquities) -> list[str]:
         f"Reference: {evidence.name}, {flags}. Equities that count: {kinds}.",
         "Intervals are 95% and take games (exact positions: random groups) as the independent units; those by equity take decisions.",
         "x of refitted models: fitted on the first half of the games / on the second, each judged on the other; for the places of the "
-        "cube centred, owned, theirs. resolves: half the paired interval, the smallest difference that this table can tell from none.",
+        "cube centred, owned, theirs. shift: points per unit of the cube that the side on roll gets beyond the model, wherever the cube "
+        "is. resolves: half the paired interval, the smallest difference that this table can tell from none.",
         "out of order: share of positions where owned >= centred >= theirs is broken; not told apart: where two are equal.",
     ]
     if references.includes_double:
@@ -182,6 +194,11 @@ def _notes(evidence: Evidence, references: ReferenceEquities) -> list[str]:
         )
     else:
         notes.append("Equities are of not doubling now, to the side on roll; both sides then play and double perfectly. Races, no gammons.")
+    if evidence.checker is not None:
+        notes.append(
+            "Cube-blind floor: PR, by cubeful equity, of the play that is best by the reference's cubeless equity; cubes are seen from who "
+            "plays. What no ranking without the cube can avoid, on all decisions, whatever references count elsewhere."
+        )
     weakest = set(np.unique(references.method)) - {"exact", "rollout to completion"}
     if weakest:
         notes.append(

@@ -29,18 +29,19 @@ class JanowskiOnReferences:
         self._held = ends(references.probs5, references.owner, references.jacoby)
         self._turned = ends(references.probs5, np.full(len(references), OPPONENT, np.int8), False) if references.includes_double else None
 
-    def equity(self, x: ArrayLike) -> NDArray[np.float64]:
-        """``float64[M]`` at index ``x`` (one, or one a row), to the side that results are told from."""
+    def equity(self, x: ArrayLike, shift: float | NDArray[np.float64] = 0.0) -> NDArray[np.float64]:
+        """``float64[M]`` at index ``x`` (one, or one a row), to the side that results are told from. ``shift``: points per unit of the cube
+        that the side on roll gets beyond the model, wherever the cube is."""
         dead, gap = self._held
-        value = dead + np.asarray(x, np.float64) * gap
+        value = dead + np.asarray(x, np.float64) * gap + shift
         if self._turned is None:
             return self.references.sign * value
         dead, gap = self._turned
-        return with_option(self.references, value, dead + np.asarray(x, np.float64) * gap)
+        return with_option(self.references, value, dead + np.asarray(x, np.float64) * gap + shift)
 
-    def residual(self, x: ArrayLike) -> NDArray[np.float64]:
-        """``float64[M]``: the model at ``x`` minus the reference."""
-        return self.equity(x) - self.references.reported
+    def residual(self, x: ArrayLike, shift: float | NDArray[np.float64] = 0.0) -> NDArray[np.float64]:
+        """``float64[M]``: the model at ``x`` and ``shift`` minus the reference."""
+        return self.equity(x, shift) - self.references.reported
 
     def profile(self, clusters: NDArray[np.int64]) -> NDArray[np.float64]:
         """``float64[G, len(GRID) + 1]``: squared errors at each index of ``GRID`` summed by cluster, and the numbers of rows."""

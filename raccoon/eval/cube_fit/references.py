@@ -86,12 +86,14 @@ class ReferenceEquities:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What one reference has to offer, under ``rules``: equities of ``references`` and decisions of ``cube``; ``name`` for people."""
+    """What one reference has to offer, under ``rules``: equities of ``references``, decisions of ``cube`` and of ``checker`` plays (None:
+    there are none); ``name`` for people."""
 
     name: str
     references: ReferenceEquities
     cube: CubeDecisions
     rules: CubeRules
+    checker: CheckerDecisions | None = None
 
 
 def classes(tiers: NDArray[np.str_], levels: NDArray[np.str_]) -> NDArray[np.str_]:

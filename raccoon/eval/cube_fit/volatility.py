@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.config.instantiate import shared
-from raccoon.contracts import CubeRules, Engine, RaccoonError
+from raccoon.contracts import Engine, RaccoonError
 from raccoon.engine.rolls import best_of_rolls, roll_means
 from raccoon.env.position_ids import unique_boards
 from raccoon.eval.benchmark.loader import load, locate
@@ -73,7 +73,7 @@ def _evidence(plan: ReferenceSelection) -> Evidence:
     references = references_of_benchmark(benchmark, checker)
     if not len(references):
         raise RaccoonError(f"{benchmark.source}: has no checker decisions to measure a cube model by")
-    return Evidence(benchmark.source, references, cube, CubeRules(jacoby=benchmark.jacoby, beavers=benchmark.beavers))
+    return Evidence(benchmark.source, references, cube, benchmark.rules, checker)
 
 
 def selected(plan: ReferenceSelection) -> ReferenceEquities:

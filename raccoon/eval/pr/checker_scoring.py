@@ -17,13 +17,26 @@ from numpy.typing import NDArray
 from raccoon import stats
 from raccoon.contracts import Boards, CubeRules, Figure, Player, RaccoonError
 from raccoon.cube_rules import OWNER_NAMES
+from raccoon.env import ragged
 from raccoon.env.board import is_race
 from raccoon.eval.benchmark.decisions import CheckerDecisions
 from raccoon.play.player import EnginePlayer, best_children
 from raccoon.rng import generator
 from raccoon.search.lookahead import StaticSearch
 
-__all__ = ["PR_SCALE", "Decided", "Metric", "Scores", "accuracy", "accuracy_tables", "choose", "group_masks", "pr", "score"]
+__all__ = [
+    "PR_SCALE",
+    "Decided",
+    "Metric",
+    "Scores",
+    "accuracy",
+    "accuracy_tables",
+    "choose",
+    "cube_blind_loss",
+    "group_masks",
+    "pr",
+    "score",
+]
 
 PR_SCALE = 500.0
 Metric = Literal["cubeless", "cubeful"]
@@ -98,6 +111,12 @@ def score(name: str, checker: CheckerDecisions, decided: Decided, metric: Metric
     equity = checker.cubeless if metric == "cubeless" else checker.equity
     loss = np.maximum(checker.loss(equity)[checker.offsets[:-1] + decided.chosen], 0.0)
     return Scores(name, checker, metric, loss, decided)
+
+
+def cube_blind_loss(checker: CheckerDecisions) -> NDArray[np.float64]:
+    """``float64[N]``: points of cubeful equity that the play gives away which is best by the reference's cubeless equity (the first of
+    equals). No player that ranks its plays without the cube, however well, can avoid that."""
+    return checker.loss(checker.equity)[ragged.argmax(checker.cubeless, checker.offsets)]
 
 
 def pr(scores: Scores, seed: int, replicates: int = stats.REPLICATES, rows: NDArray[np.bool_] | None = None) -> Figure:

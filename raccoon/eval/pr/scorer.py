@@ -14,7 +14,7 @@ from raccoon.checks import number, quoted, whole
 from raccoon.contracts import CENTRED, CubeRules, Figure, RaccoonError
 from raccoon.eval.benchmark.decisions import Benchmark
 from raccoon.eval.benchmark.loader import EMBEDDED, load
-from raccoon.eval.pr.checker_scoring import PR_SCALE, Metric, Scores, accuracy, pr, score
+from raccoon.eval.pr.checker_scoring import PR_SCALE, Metric, Scores, accuracy, cube_blind_loss, pr, score
 from raccoon.eval.pr.checker_shards import Selection, decide
 from raccoon.eval.pr.cube_ready import ask_first
 from raccoon.executor import Executor
@@ -114,8 +114,7 @@ def notes(benchmark: Benchmark, scorer: BenchmarkScorer) -> list[str]:
 
 def _cubeful_notes(benchmark: Benchmark) -> list[str]:
     checker = benchmark.checker
-    best = [int(row.argmax()) for row in np.split(checker.cubeless, checker.offsets[1:-1])]
-    lost = checker.loss(checker.equity)[checker.offsets[:-1] + np.array(best)]
+    lost = cube_blind_loss(checker)
     owned = checker.cubes.owner != CENTRED
     share = "" if not owned.any() else f", {PR_SCALE * lost[owned].mean():.3g} with the cube owned"
     return [

@@ -7,12 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from raccoon.contracts import CENTRED, OPPONENT, OWNED
+from raccoon.contracts import CENTRED, OPPONENT, OWNED, CubeRules, Cubes
 from raccoon.cube.janowski import cl2cf_money
 from raccoon.eval.benchmark.loader import load
-from raccoon.eval.cube_fit.comparisons import equations_5_to_7, formulas_table, questions_table
+from raccoon.eval.cube_fit.comparisons import cube_blind_table, equations_5_to_7, formulas_table, questions_table
+from raccoon.eval.cube_fit.index import JanowskiOnReferences
+from raccoon.eval.cube_fit.moves import best_shift, moves_table
 from raccoon.eval.cube_fit.references import exact_evidence, references_of_benchmark
 from raccoon.eval.cube_fit.tables import by_cube_value
+from raccoon.eval.cube_fit.variants import PUBLISHED, SHIFTED, Decider, decisions_table, disorder
 
 OWNERS = np.array([OWNED, CENTRED, OPPONENT], np.int8)
 
@@ -58,3 +61,63 @@ def test_questions_are_counted() -> None:
     found = questions_table(references_of_benchmark(benchmark), benchmark.cube)
     assert [row["times"] for row in found[1:]] == [285, 72]
     assert found[0]["for each take"] == found[0]["times"] / 72
+
+
+def test_a_shift_turns_decisions_by_hand() -> None:
+    """Without gammons at x = .68: with 70% of wins no double is .581 and double/take .596, with 77% double/take is .924. A shift s adds s
+    to the first and 2 s to the others."""
+    cube = load().cube.take(np.arange(2))
+    probs5 = np.zeros((2, 5))
+    probs5[:, 0] = 0.70, 0.77
+    decider = Decider(replace(cube, probs5=probs5, cubes=Cubes.centred(2)), CubeRules())
+    assert decider.answers(PUBLISHED).double.tolist() == [True, True]
+    assert decider.answers(PUBLISHED._replace(shift=-0.014)).double.tolist() == [True, True]
+    assert decider.answers(PUBLISHED._replace(shift=-0.015)).double.tolist() == [False, True]
+    assert decider.answers(PUBLISHED._replace(shift=0.038)).take.tolist() == [True, True]
+    assert decider.answers(PUBLISHED._replace(shift=0.039)).take.tolist() == [True, False]
+    assert disorder(probs5, PUBLISHED._replace(shift=0.1)) == disorder(probs5, PUBLISHED) == (0.0, 0.0)
+
+
+def test_the_shift_that_made_the_references_is_found() -> None:
+    """References .06 above the model, for cube decisions and, with the option to double, for positions after a play."""
+    cube = load().cube
+    nd = cl2cf_money(cube.probs5, cube.cubes.owner, 0.68) + 0.06
+    dt = 2 * (cl2cf_money(cube.probs5, np.full(len(cube), OPPONENT), 0.68) + 0.06)
+    rows = {row["model"]: row for row in decisions_table(replace(cube, no_double=nd, double_take=dt), CubeRules(), 1, 200)}
+    assert [float(text) for text in rows[SHIFTED]["shift"].split(" / ")] == pytest.approx([0.06] * 2, abs=0.0051)
+    assert rows[SHIFTED]["better than published"].lo > 0
+    assert rows[SHIFTED]["PR"].value < 0.1 * rows["published, .68"]["PR"].value
+    references = references_of_benchmark(load(), load().checker.first_games(10))
+    shifted = replace(references, equity=references.sign * JanowskiOnReferences(references).equity(0.68, 0.06))
+    assert JanowskiOnReferences(shifted).residual(0.68, 0.06) == pytest.approx(0.0)
+    held = shifted.owner == OPPONENT  # the side on roll may not double: what it gets beyond the model its opponent lacks
+    assert JanowskiOnReferences(shifted).residual(0.68)[held] == pytest.approx(0.06)
+    assert best_shift(shifted) == pytest.approx(0.06, abs=1e-4)
+    moves = {row["model"]: row for row in moves_table(shifted, 1, 50)}
+    assert moves[SHIFTED]["lost"].value == moves["published, .68"]["lost"].value == 0.0  # what all plays share changes no choice
+
+
+def test_the_cube_blind_floor_by_hand() -> None:
+    """Three decisions of two plays: the play that is best without a cube gives away .02, nothing, and of two equal ones the first .1."""
+    source = load().checker
+    two = source.take(np.flatnonzero(np.diff(source.offsets) == 2)[:3])
+    checker = replace(
+        two,
+        cubeless=np.array([0.3, 0.2, 0.1, 0.4, 0.5, 0.5]),
+        equity=np.array([0.30, 0.32, 0.0, 0.4, 0.6, 0.7]),
+        plans=np.array(["priming", "priming", "racing"]),
+        cubes=Cubes(np.array([1, 2, 2], np.int32), np.array([CENTRED, OWNED, OPPONENT], np.int8)),
+    )
+    rows = {(row["cube"], row["game plan"]): row for row in cube_blind_table(checker, 1, 50)}
+    told = {where: (row["decisions"], round(row["PR"].value, 6), round(row["another play is better"], 6)) for where, row in rows.items()}
+    assert told == {
+        ("all", "all"): (3, 20.0, 0.666667),
+        ("all", "priming"): (2, 5.0, 0.5),
+        ("all", "racing"): (1, 50.0, 1.0),
+        ("owned", "all"): (1, 0.0, 0.0),
+        ("owned", "priming"): (1, 0.0, 0.0),
+        ("centred", "all"): (1, 10.0, 1.0),
+        ("centred", "priming"): (1, 10.0, 1.0),
+        ("theirs", "all"): (1, 50.0, 1.0),
+        ("theirs", "racing"): (1, 50.0, 1.0),
+    }

@@ -23,6 +23,7 @@ from raccoon.eval.benchmark.decisions import Benchmark
 from raccoon.eval.benchmark.loader import load
 from raccoon.eval.cube_fit.evaluator import CubeFit
 from raccoon.eval.cube_fit.index import GRID, JanowskiOnReferences, best, fitted
+from raccoon.eval.cube_fit.moves import moves_table
 from raccoon.eval.cube_fit.references import (
     COMPLETED,
     SEARCHED,
@@ -34,7 +35,7 @@ from raccoon.eval.cube_fit.references import (
     references_of_cube,
 )
 from raccoon.eval.cube_fit.tables import by_halves, halves, residuals
-from raccoon.eval.cube_fit.variants import Decider, decisions_table, disorder, moves_table
+from raccoon.eval.cube_fit.variants import Decider, Setting, decisions_table, disorder
 from raccoon.eval.cube_fit.volatility import ReferenceSelection, volatility, volatility_shard
 from raccoon.executor import ProcessExecutor
 from raccoon.report import report_files
@@ -192,9 +193,9 @@ def test_residuals_are_clustered_on_the_decision() -> None:
 def test_order_of_the_three_formulas() -> None:
     probs5 = np.zeros((200, 5))
     probs5[:, 0] = np.linspace(0.05, 0.95, len(probs5))
-    assert disorder(probs5, (0.68, 0.68, 0.68))[0] == 0
-    assert disorder(probs5, (0.0, 0.0, 0.0)) == (0.0, 1.0)  # a dead cube is worth the same wherever it is
-    broken, _ = disorder(probs5, (0.9, 0.1, 0.9))  # a centred cube far livelier than one's own
+    assert disorder(probs5, Setting(0.68, 0.68, 0.68))[0] == 0
+    assert disorder(probs5, Setting(0.0, 0.0, 0.0)) == (0.0, 1.0)  # a dead cube is worth the same wherever it is
+    broken, _ = disorder(probs5, Setting(0.9, 0.1, 0.9))  # a centred cube far livelier than one's own
     naive = [not cl2cf_money(p, OWNED, 0.1) >= cl2cf_money(p, CENTRED, 0.9) - 1e-9 >= cl2cf_money(p, OPPONENT, 0.9) - 2e-9 for p in probs5]
     assert broken == pytest.approx(np.mean(naive))
     assert broken > 0.3
@@ -217,9 +218,9 @@ def test_variants_by_hand() -> None:
     paired = rows["live cube, 1"]["better than published"]
     assert paired.value == pytest.approx(rows["published, .68"]["PR"].value - rows["live cube, 1"]["PR"].value)
     assert rows["live cube, 1"]["resolves"] == pytest.approx((paired.hi - paired.lo) / 2)
-    one = Decider(cube, CubeRules()).answers((0.68, 0.68, 0.68))
+    one = Decider(cube, CubeRules()).answers(Setting(0.68, 0.68, 0.68))
     rowwise = np.full(len(cube), 0.68)
-    each = Decider(cube, CubeRules()).answers((rowwise, rowwise, rowwise))
+    each = Decider(cube, CubeRules()).answers(Setting(rowwise, rowwise, rowwise))
     assert np.array_equal(one.double, each.double)
 
 
