@@ -221,7 +221,11 @@ def test_every_experiment_runs_fast(tmp_path: Path, program: str, experiment: st
     runtime = ["runtime=cpu"] if program == "train.py" else []
     text = (ROOT / "conf" / "experiment" / f"{experiment}.yaml").read_text(encoding="utf-8")
     jobs, small = text.count("MULTIRUN"), ["evaluator.sample=6"] if "sample:" in text else []
-    small += {"exp013": ["encoder/feature=[],[pip,blots]"], "exp016": ["trainer.objective=both"]}.get(experiment, [])  # two jobs of six
+    small += {
+        "features": ["encoder/feature=[],[pip,blots]"],
+        "objective_schedule": ["trainer.objective=both"],
+        "exp016": ["model/head=scalar"],
+    }.get(experiment, [])  # two jobs of six
     if experiment == "default_net_mixture":  # labels a set again
         made = python(tmp_path, "-m", "raccoon.cli.generate", "data=demo", "debug=fast", "folder=set")
         assert made.returncode == 0, made.stderr
