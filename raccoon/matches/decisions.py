@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -24,7 +24,8 @@ class Decision:
     """What ``player`` decided in ``position`` (with dice: a play; without: the cube). ``game`` and ``number`` (of the roll) count from 1.
 
     ``done``: the play, ``double`` or ``no double``, None where the file does not tell; ``answer``: what the other player did with
-    a double (take, pass, beaver), else None. ``opening``: the roll decided who begins.
+    a double (take, pass, beaver), else None. ``replies``: what both did with a beaver in turn (take, pass, beaver), the doubler first.
+    ``opening``: the roll decided who begins.
     """
 
     game: int
@@ -35,6 +36,7 @@ class Decision:
     answer: str | None = None
     opening: bool = False
     line: int | None = None
+    replies: tuple[str, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -53,7 +55,8 @@ class Decision:
         return Question(self.position, True, self.done if self.kind == "play" else None, line=self.line)
 
     def named(self) -> dict[str, object]:
-        """What tells it apart in a file of records."""
+        """What tells it apart in a file of records; ``replies`` where there are any."""
+        replies = {"replies": list(self.replies)} if self.replies else {}
         return {
             "game": self.game,
             "number": self.number,
@@ -63,6 +66,7 @@ class Decision:
             "done": self.done,
             "answer": self.answer,
             "line": self.line,
+            **replies,
         }
 
 
@@ -71,19 +75,32 @@ def each_decision(match: Match) -> Iterator[Decision]:
     for index, game in enumerate(match.games):
         state = GameState.of(match, index)
         for at, action in enumerate(game.actions):
-            following = game.actions[at + 1] if at + 1 < len(game.actions) else None
-            yield from _of(state, action, following, index + 1)
+            yield from _of(state, action, game.actions[at + 1 :], index + 1)
             state.apply(action)
 
 
-def _of(state: GameState, action: Action, following: Action | None, game: int) -> Iterator[Decision]:
+def _of(state: GameState, action: Action, following: Sequence[Action], game: int) -> Iterator[Decision]:
     if action.kind not in ("move", "double") or (action.kind == "move" and action.dice is None):
         return
     if action.kind == "double" or (state.may_double):
-        answer = None if action.kind == "move" or following is None else _ANSWERS.get(following.kind)
+        answers = () if action.kind == "move" else _answers(following)
         done = "no double" if action.kind == "move" else "double"
-        yield Decision(game, state.rolls + 1, action.player, state.position, done, answer, line=action.line)
+        answer = answers[0] if answers else None
+        yield Decision(game, state.rolls + 1, action.player, state.position, done, answer, line=action.line, replies=answers[1:])
     if action.kind == "move":
         assert action.dice is not None
         position = state.rolled(action.player, action.dice).position
         yield Decision(game, state.rolls + 1, action.player, position, action.move, None, state.rolls == 0, action.line)
+
+
+def _answers(following: Sequence[Action]) -> tuple[str, ...]:
+    """The answer to a double and, where it is a beaver, what came of that: a roll says that it was taken."""
+    found: list[str] = []
+    for action in following:
+        answer = "take" if found and action.kind == "move" else _ANSWERS.get(action.kind)
+        if answer is None:
+            break
+        found.append(answer)
+        if answer != "beaver":
+            break
+    return tuple(found)

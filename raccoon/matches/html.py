@@ -8,6 +8,7 @@ from typing import Any
 
 from raccoon.env.formats.xgid import from_xgid
 from raccoon.matches import svg
+from raccoon.matches.analysis import answers_of
 from raccoon.matches.page import decision_lines, game_title, player_table
 from raccoon.matches.record import Match
 from raccoon.report import equity_graph
@@ -50,7 +51,7 @@ def _games(match: Match, rows: Sequence[Row], names: tuple[str, str]) -> Iterato
 
 def _decision(match: Match, row: Row, names: tuple[str, str]) -> str:
     position = from_xgid(row["xgid"])
-    losses = [cost for cost in (row["cost"], row.get("answer_cost")) if cost is not None]
+    losses = [cost for cost in (row["cost"], *(cost for _, _, cost, _ in answers_of(row))) if cost is not None]
     wrong = max(losses, default=0.0) >= _MISTAKE
     lines = list(decision_lines(match, [row], names))[1:] or [f"{row['number']} {names[row['player']]} no double"]  # [0]: the game
     text = escape("\n".join(" ".join(line.split()) for line in lines))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from raccoon.env.formats.xgid import from_xgid
+from raccoon.matches.analysis import answers_of
 from raccoon.matches.record import Match
 
 __all__ = ["decision_lines", "game_title", "player_table"]
@@ -42,9 +43,8 @@ def decision_lines(match: Match, records: Iterable[Row], names: tuple[str, str])
         done = row["done"] or "not known"
         luck = f"{row['luck']:>+7.3f}" if row["luck"] is not None else " " * 7
         yield f"{row['number']:>3} {names[row['player']][:16]:<{width}} {roll} {done:<26} {luck} {_verdict(row['cost'], row['best'], done)}"
-        if row["answer"] is not None:
-            other = names[1 - row["player"]][:16]
-            yield f"    {other:<{width}}    {row['answer']:<26} {'':7} {_verdict(row['answer_cost'], row['best_answer'], row['answer'])}"
+        for player, answer, cost, best in answers_of(row):
+            yield f"    {names[player][:16]:<{width}}    {answer:<26} {'':7} {_verdict(cost, best, answer)}"
 
 
 def _verdict(cost: float | None, best: str | None, done: str) -> str:

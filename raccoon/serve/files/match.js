@@ -50,7 +50,7 @@ function item(_, place) {
 
 function line(place) {
   const row = records[place] ?? match.decisions[place];
-  const cost = Math.max(row.cost ?? 0, row.answer_cost ?? 0);
+  const cost = Math.max(row.cost ?? 0, row.answer_cost ?? 0, ...(row.reply_costs ?? []));
   const found = make("button", `${row.game}.${row.number} ${words(row)} `, { type: "button" });
   if (cost > SHOWN) found.append(make("span", `−${cost.toFixed(3)}`, { class: cost >= MISTAKE ? "cost" : "quiet" }));
   found.addEventListener("click", () => step(place));
@@ -59,7 +59,7 @@ function line(place) {
 
 function words(row) {
   const dice = row.kind === "play" ? `${row.xgid.split(":")[4]} ` : "";
-  return `${NAMES[row.player]} ${dice}${row.done ?? "not known"}${row.answer ? `, ${row.answer}` : ""}`;
+  return `${NAMES[row.player]} ${dice}${row.done ?? "not known"}${[row.answer, ...(row.replies ?? [])].filter(Boolean).map((answer) => `, ${answer}`).join("")}`;
 }
 
 function step(place) {
@@ -110,6 +110,9 @@ function numbers(row) {
   const nodes = [];
   if (row.cost > SHOWN) nodes.push(make("p", `costs ${row.cost.toFixed(4)}; best: ${row.best}`, { class: "cost" }));
   if (row.answer_cost > SHOWN) nodes.push(make("p", `the answer costs ${row.answer_cost.toFixed(4)}; best: ${row.best_answer}`, { class: "cost" }));
+  for (const [place, cost] of (row.reply_costs ?? []).entries()) {
+    if (cost > SHOWN) nodes.push(make("p", `the reply ${row.replies[place]} costs ${cost.toFixed(4)}; best: ${row.best_replies[place]}`, { class: "cost" }));
+  }
   if (row.forced) nodes.push(make("p", "the only play"));
   else if (row.kind === "play") nodes.push(table(["play", "equity", "diff"], row.candidates.map((each) => [choice(row, each.move), signed(each.equity), signed(each.difference)]), { class: "pair" }));
   else if (row.no_double !== null) {
