@@ -1,4 +1,4 @@
-"""Files that ship with Raccoon: the embedded benchmark, the default net and the pruning net."""
+"""Files that ship with Raccoon: two benchmarks, the default net and the pruning net."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from pathlib import Path
 
 from raccoon.contracts import RaccoonError
 
-__all__ = ["BENCHMARK", "NETS", "folder", "path"]
+__all__ = ["BENCHMARKS", "NETS", "folder", "path"]
 
-BENCHMARK = "money_benchmark.npz.xz"
+BENCHMARKS = {"embedded": "money_benchmark.npz.xz", "choosing": "choosing_benchmark.npz.xz"}
+"""Names that configs may give instead of a path, and the benchmarks they stand for: one to report on, one to choose networks by."""
 NETS = {"default": "default.pt", "prune": "prune.pt"}
 """Names that configs may give instead of a path, and the networks they stand for."""
 

@@ -1,6 +1,6 @@
 """``python -m raccoon.cli.benchmark``: show, convert or build a benchmark file.
 
-show FILE                     what a file holds (FILE may be "embedded")
+show FILE                     what a file holds (FILE may be "embedded" or "choosing")
 convert IN OUT                check a benchmark (JSON, gzipped JSON or compact) and write it in the compact form
 build OUT key=value ...       self-play refereed by Open Sage; keys: games, seed, first, level, refine, close, trivial,
                               cube_window, player (a node), workers. The same command continues an interrupted build.

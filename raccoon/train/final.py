@@ -12,7 +12,7 @@ import torch
 
 from raccoon.config.instantiate import build
 from raccoon.contracts import Evaluator, Figure, Player, RaccoonError, Report, Search
-from raccoon.eval.benchmark.loader import EMBEDDED, load
+from raccoon.eval.benchmark.loader import EMBEDDED, SHIPPED, load
 from raccoon.executor import Executor
 from raccoon.model import checkpoint_file
 from raccoon.report import report_files as reports
@@ -44,7 +44,7 @@ def build_evaluators(cfg: Mapping[str, Any]) -> dict[str, Evaluator]:
         if cfg.get(key):
             build(cfg[key], key, kind)
     for name, node in nodes.items():
-        if node.get("benchmark", EMBEDDED) != EMBEDDED:
+        if node.get("benchmark", EMBEDDED) not in SHIPPED:
             load(node["benchmark"], f"final.{name}.benchmark")
     return evaluators
 

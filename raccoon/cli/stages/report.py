@@ -10,6 +10,7 @@ from typing import Any
 
 from raccoon.contracts import Figure, RaccoonError, Report
 from raccoon.data.label_sets.store import META, read_meta
+from raccoon.eval.benchmark.loader import SHIPPED
 from raccoon.report import plots
 from raccoon.report import report_files as reports
 from raccoon.runs.claims import run_state
@@ -17,15 +18,19 @@ from raccoon.runs.stages import SET, Stage
 
 __all__ = ["check_reports", "write_report"]
 
-_PR = ("bgsage_pr/pr", "pr", "val/pr")
+_PR = ("bgsage_pr/pr", "pr")
+_BENCHMARKS = ("final.bgsage_pr.benchmark", "evaluator.benchmark")
+_EPOCHS = "callbacks.pr.benchmark"
+"""Keys of settings that say on which benchmark a figure is."""
+Settings = Mapping[str, Any]
 _MSE = ("bgsage_pr/value_mse", "value_mse")
 
 
 class _Result:
-    """What a stage left in its folder; ``known`` are the sets that stages before it made or found."""
+    """What a stage left in its folder, made by ``settings``; ``known`` are the sets that stages before it made or found."""
 
-    def __init__(self, stage: Stage, known: set[str]) -> None:
-        self.stage = stage
+    def __init__(self, stage: Stage, settings: Settings, known: set[str]) -> None:
+        self.stage, self.settings = stage, settings
         place = stage.folder / SET
         self.meta: Mapping[str, Any] = read_meta(place) if (place / META).exists() else {}
         mark = str(self.meta.get("fingerprint"))
@@ -56,6 +61,11 @@ class _Result:
         found = next((figures[name] for name in names if name in figures), None)
         return None if found is None or not math.isfinite(found.value) else found
 
+    @property
+    def benchmark(self) -> str | None:
+        """On which ``PR`` was measured, where the settings are known."""
+        return next((self.settings[key] for key in _BENCHMARKS if key in self.settings), None)
+
     def row(self, spent: float) -> dict[str, Any]:
         return {
             "stage": self.stage.name,
@@ -68,34 +78,40 @@ class _Result:
             "minutes in all": spent,
             "epochs": len(self.epochs) or None,
             "PR": self.figure(_PR),
+            "benchmark": self.benchmark if self.figure(_PR) else None,
+            "PR after its last epoch": self.epochs[-1].get("val/pr") if self.epochs else None,
             "value MSE": self.figure(_MSE),
             "held-out MSE": self.figure(("val/mse",)),
         }
 
 
-def check_reports(stages: Sequence[Stage]) -> None:
+def check_reports(stages: Sequence[Stage], settings: Mapping[str, Settings]) -> None:
     """Raise RaccoonError naming a report of an earlier command that the one over all stages could not be made from."""
     known: set[str] = set()
     for stage in stages:
-        _Result(stage, known).row(0.0)
+        _Result(stage, settings.get(stage.name, {}), known).row(0.0)
 
 
-def write_report(stages: Sequence[Stage], run_dir: Path, seed: int) -> Path:
-    """Write ``report.json`` and its companions for the stages as they are now, in place of an earlier report; print the table."""
+def write_report(stages: Sequence[Stage], settings: Mapping[str, Settings], run_dir: Path, seed: int) -> Path:
+    """Write ``report.json`` and its companions for the stages as they are now, in place of an earlier report; print the table.
+
+    ``settings``: those of each stage, by its name and dotted keys.
+    """
     known: set[str] = set()
     rows: list[dict[str, Any]] = []
     curve: list[dict[str, Any]] = []
     spent = 0.0
-    for result in (_Result(stage, known) for stage in stages):
+    for result in (_Result(stage, settings.get(stage.name, {}), known) for stage in stages):
         spent += result.label_minutes
         for epoch in result.epochs:
             spent += epoch["seconds"] / 60
-            curve.append(_point(result.stage.name, spent, epoch.get("val/pr"), epoch.get("val/mse"), epoch["epoch"]))
+            where = result.settings.get(_EPOCHS)
+            curve.append(_point(result.stage.name, spent, where, epoch.get("val/pr"), epoch.get("val/mse"), epoch["epoch"]))
         if not result.epochs:
             spent += result.minutes
-        final = result.figure(_PR[:2])
+        final = result.figure(_PR)
         if final is not None:
-            curve.append(_point(result.stage.name, spent, final, None, None))
+            curve.append(_point(result.stage.name, spent, result.benchmark, final, None, None))
         rows.append(result.row(spent))
     report = Report("train", "stages", None, seed, 60 * spent, tables={"stages": rows, "learning curve": curve})
     for row in reversed(rows):
@@ -104,9 +120,11 @@ def write_report(stages: Sequence[Stage], run_dir: Path, seed: int) -> Path:
             break
     report.figures["minutes"] = Figure(spent)
     report.notes.append("minutes are those of making labels and of epochs, by whichever command; PR between epochs has no interval")
-    series = _series(curve)
-    if series:
-        report.plots["learning-curve"] = plots.intervals(series, "minutes", "PR", "PR of the network after every epoch")
+    names = dict.fromkeys(point["benchmark"] for point in curve if point["PR"] is not None)
+    for name in names:
+        title = "PR" if name is None else f"PR on the {name} benchmark" if name in SHIPPED else f"PR on {name}"
+        stem = "learning-curve" if len(names) == 1 else f"learning-curve-{Path(name).stem if name else 'unknown'}"
+        report.plots[stem] = plots.intervals(_series(curve, name), "minutes", "PR", f"{title} against minutes of all work before")
     (run_dir / "report.json").unlink(missing_ok=True)
     written = reports.write(report, run_dir)
     reports.show(reports.rich_table(rows, "stages"))
@@ -114,14 +132,14 @@ def write_report(stages: Sequence[Stage], run_dir: Path, seed: int) -> Path:
     return written
 
 
-def _point(stage: str, minutes: float, pr: float | Figure | None, mse: float | None, epoch: float | None) -> dict[str, Any]:
-    return {"stage": stage, "minutes": round(minutes, 3), "epoch": epoch, "PR": pr, "held-out MSE": mse}
+def _point(stage: str, minutes: float, benchmark: str | None, pr: float | Figure | None, mse: float | None, epoch: float | None) -> dict[str, Any]:
+    return {"stage": stage, "minutes": round(minutes, 3), "epoch": epoch, "benchmark": benchmark, "PR": pr, "held-out MSE": mse}
 
 
-def _series(curve: Sequence[Mapping[str, Any]]) -> dict[str, dict[float, Figure]]:
+def _series(curve: Sequence[Mapping[str, Any]], benchmark: str | None) -> dict[str, dict[float, Figure]]:
     found: dict[str, dict[float, Figure]] = {}
     for point in curve:
         pr = point["PR"]
-        if pr is not None:
+        if pr is not None and point["benchmark"] == benchmark:
             found.setdefault(point["stage"], {})[point["minutes"]] = pr if isinstance(pr, Figure) else Figure(pr)
     return found

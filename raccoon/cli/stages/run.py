@@ -42,12 +42,13 @@ def run_stages(config: Mapping[str, Any], run: Run) -> Path:
         if one.stage.active and not one.stage.redo and changed[one.stage.name]:
             raise RaccoonError(_refusal(one, changed[one.stage.name]))
     made_anew(checked)
-    check_reports(stages)
+    settings = {one.stage.name: one.settings for one in checked}
+    check_reports(stages, settings)
     if not (run.dir / RECORD).exists():
         write_json(run.dir / RECORD, record)
     for number, one in enumerate(checked, start=1):
         _turn(one, f"stage {number} of {len(checked)}, {one.stage.name}", record, run)
-    return write_report(stages, run.dir, int(config["seed"]))
+    return write_report(stages, settings, run.dir, int(config["seed"]))
 
 
 def _refusal(one: Checked, why: str) -> str:

@@ -1,4 +1,4 @@
-"""Loads a benchmark: the embedded file, a compact file (``raccoon.eval.benchmark.compact``) or the JSON exchange format, plain or
+"""Loads a benchmark: one of the two files that ship with Raccoon, a compact file (``raccoon.eval.benchmark.compact``) or the JSON exchange format, plain or
 gzipped (``raccoon.eval.benchmark.exchange``)."""
 
 from __future__ import annotations
@@ -12,18 +12,22 @@ from raccoon.contracts import RaccoonError
 from raccoon.eval.benchmark import compact, exchange
 from raccoon.eval.benchmark.decisions import Benchmark
 
-__all__ = ["EMBEDDED", "load", "locate"]
+__all__ = ["CHOOSING", "EMBEDDED", "SHIPPED", "load", "locate"]
 
 EMBEDDED = "embedded"
+"""The benchmark that results are reported on."""
+CHOOSING = "choosing"
+"""Another one, of other games, to choose networks and epochs by: what is chosen there may be reported on the first."""
+SHIPPED = tuple(assets.BENCHMARKS)
 
 
 def locate(source: str | Path) -> Path:
-    """The file of ``source``: a path, or ``"embedded"`` for the one that ships with Raccoon."""
-    return assets.path(assets.BENCHMARK) if str(source) == EMBEDDED else Path(source)
+    """The file of ``source``: a path, or ``"embedded"`` or ``"choosing"`` for those that ship with Raccoon."""
+    return assets.path(assets.BENCHMARKS[str(source)]) if str(source) in SHIPPED else Path(source)
 
 
 def load(source: str | Path = EMBEDDED, key: str = "evaluator.benchmark") -> Benchmark:
-    """The benchmark in ``source``: ``"embedded"`` or a path, given under ``key``. Raises RaccoonError naming the file and the decision
+    """The benchmark in ``source``: ``"embedded"``, ``"choosing"`` or a path, given under ``key``. Raises RaccoonError naming the file and the decision
     at fault.
 
     Kept in memory: loading the same unchanged file again is free.
@@ -32,10 +36,10 @@ def load(source: str | Path = EMBEDDED, key: str = "evaluator.benchmark") -> Ben
     try:
         state = path.stat()
     except OSError as error:
-        raise RaccoonError(f"{key}={source}: {error.strerror}; give {EMBEDDED!r} or the path of a benchmark file") from error
+        raise RaccoonError(f"{key}={source}: {error.strerror}; give {EMBEDDED}, {CHOOSING} or the path of a benchmark file") from error
     if not stat.S_ISREG(state.st_mode):
-        raise RaccoonError(f"{key}={source}: is no file; give {EMBEDDED!r} or the path of a benchmark file")
-    return _load(str(path), EMBEDDED if str(source) == EMBEDDED else str(path), state.st_mtime_ns, state.st_size)
+        raise RaccoonError(f"{key}={source}: is no file; give {EMBEDDED}, {CHOOSING} or the path of a benchmark file")
+    return _load(str(path), str(source) if str(source) in SHIPPED else str(path), state.st_mtime_ns, state.st_size)
 
 
 @functools.lru_cache(maxsize=2)

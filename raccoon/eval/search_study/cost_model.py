@@ -20,7 +20,7 @@ from raccoon.config.instantiate import build
 from raccoon.contracts import Boards, Player, RaccoonError, Report
 from raccoon.env.half_moves import legal_actions
 from raccoon.env.movegen import afterstates, enumerate_turns
-from raccoon.eval.benchmark.loader import load
+from raccoon.eval.benchmark.loader import EMBEDDED, load
 from raccoon.executor import Executor
 from raccoon.progress import track
 from raccoon.rng import generator
@@ -59,7 +59,7 @@ class CostModel:
         judge = build(player, "player", Player)
         if not hasattr(judge, "engine"):
             raise RaccoonError(f"player={judge.name}: cost_model needs a player with an engine")
-        checker = load("embedded").checker
+        checker = load(EMBEDDED).checker
         result = Report(self.name, judge.name, None, seed)
         rows: list[Mapping[str, Any]] = []
         for name, boards, dice in (("random play", *_random_decisions(self.playouts, seed)), ("benchmark", checker.boards, checker.dice)):

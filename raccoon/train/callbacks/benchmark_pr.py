@@ -9,6 +9,7 @@ import lightning.pytorch as pl
 from lightning.pytorch.callbacks import Callback
 
 from raccoon.contracts import Engine, RaccoonError
+from raccoon.eval.benchmark.loader import CHOOSING, SHIPPED, load
 from raccoon.train.contract import network_of
 
 if TYPE_CHECKING:
@@ -20,19 +21,20 @@ __all__ = ["BenchmarkPR"]
 class BenchmarkPR(Callback):
     """Logs ``val/pr``: the PR of the network's static play on a money benchmark, after the validation of every ``every``-th epoch.
 
-    ``benchmark``: ``embedded`` or the path of a benchmark file. A path is read at once, before any label is made, so that a bad one
+    ``benchmark``: ``choosing``, ``embedded`` or the path of a benchmark file. What epochs are chosen by is best not what they are reported
+    on. A path is read at once, before any label is made, so that a bad one
     costs nothing. The first epoch is scored as well, and the last one, also where a time budget ends the run early. The others
     carry the last score, so that none of them becomes the best. The averaged weights are scored where there are any.
     """
 
-    def __init__(self, benchmark: str = "embedded", every: int = 1) -> None:
+    def __init__(self, benchmark: str = CHOOSING, every: int = 1) -> None:
         if every < 1:
             raise RaccoonError(f"callbacks.pr.every={every}: give 1 or more")
         self.benchmark = benchmark
         self.every = every
         self._decisions: CheckerDecisions | None = None
         self._last = float("inf")
-        if benchmark != "embedded":
+        if benchmark not in SHIPPED:
             self._load()
 
     def setup(self, trainer: pl.Trainer, pl_module: pl.LightningModule, stage: str) -> None:
@@ -41,8 +43,6 @@ class BenchmarkPR(Callback):
             self._load()
 
     def _load(self) -> None:
-        from raccoon.eval.benchmark.loader import load
-
         self._decisions = load(self.benchmark, "callbacks.pr.benchmark").checker
 
     def on_validation_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
