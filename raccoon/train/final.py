@@ -12,7 +12,7 @@ import torch
 
 from raccoon.config.instantiate import build
 from raccoon.contracts import Evaluator, Figure, Player, RaccoonError, Report, Search
-from raccoon.eval.benchmark.loader import EMBEDDED, SHIPPED, load
+from raccoon.eval.benchmark.loader import CHOOSING, EMBEDDED, SHIPPED, load
 from raccoon.executor import Executor
 from raccoon.model import checkpoint_file
 from raccoon.report import report_files as reports
@@ -99,7 +99,8 @@ def export_and_measure(
     summary.plots |= {stem: partial(draw, rows) for stem, draw in PLOTS.items()}
     summary.notes += [f"final/{name}/report.md tells all about {name}" for name in evaluators]
     summary.notes.append("seconds are those of the epochs and of the measurements, without making labels")
-    summary.notes.append("the best of several epochs by PR flatters a little: the minimum of noisy figures")
+    if _chosen_where_reported(cfg):
+        summary.notes.append("the best of several epochs by PR flatters a little: the minimum of noisy figures")
     written = reports.write(summary, run.dir)
     _show(summary, written)
     return written
@@ -113,6 +114,13 @@ def _measure(evaluator: Evaluator, player: Mapping[str, Any], opponent: Mapping[
     report = measure(evaluator, player, opponent, folder, seed)
     reports.write(report, folder)
     return report
+
+
+def _chosen_where_reported(cfg: Mapping[str, Any]) -> bool:
+    """Whether a measurement of ``final`` is on the benchmark that the exported epoch was chosen by."""
+    callback = (cfg.get("callbacks") or {}).get("pr")
+    nodes = [node for node in (cfg.get("final") or {}).values() if node]
+    return callback is not None and callback.get("benchmark", CHOOSING) in [node.get("benchmark") for node in nodes]
 
 
 def _describe(cfg: Mapping[str, Any]) -> str:

@@ -99,17 +99,18 @@ def train(cfg: Mapping[str, Any], run: Run) -> Path:
 
 
 def _network(cfg: Mapping[str, Any], encoder: Encoder, coming: Mapping[str, RaccoonNet | None] | None = None) -> RaccoonNet:
-    """The network of ``cfg``: fresh weights from the seed, or those of the checkpoint ``init`` of the same architecture. Where only one
-    of the two has a policy head, it starts fresh or is left out."""
+    """The network of ``cfg``: fresh weights from the seed, or those of the checkpoint ``init`` of the same architecture. A policy
+    head that only one of the two has starts fresh or is left out."""
     net = build_net(cfg["model"], encoder, seed=torch_seed(cfg["seed"], "network"))
     if cfg.get("init") is not None:
         start = (coming or {}).get(cfg["init"]) or checkpoint_file.load(cfg["init"])[0]
         checkpoint_file.check_layout(start, encoder, cfg["init"])
         weights = start.state_dict()
-        if (start.policy is None) != (net.policy is None):
+        if start.config["policy"] != net.config["policy"]:
             heads = {key: value for key, value in net.state_dict().items() if key.startswith("policy.")}
             weights = {key: value for key, value in weights.items() if not key.startswith("policy.")} | heads
-            log.info("%s has %s", cfg["init"], "no policy head: it starts fresh" if heads else "a policy head: it is left out")
+            told = "a policy head: it is left out" if not heads else "no policy head like that: it starts fresh"
+            log.info("%s has %s", cfg["init"], told)
         try:
             net.load_state_dict(weights)
         except RuntimeError as error:

@@ -110,6 +110,44 @@ def test_values_and_policy_are_trained_on_the_statistics_of_their_mixture(boards
 
 
 @pytest.mark.parametrize("backbone", BACKBONES)
+def test_a_policy_head_with_layers_of_its_own_reads_the_input_and_leaves_the_trunk_alone(backbone: str, boards: np.ndarray) -> None:
+    net = make(backbone, policy={"hidden": [16, 8]})
+    x, decisions = net.prepare(boards), net.prepare(boards, np.full((50, 2), 5))
+    weights = [parameter.detach().numpy() for parameter in net.policy.parameters()]  # type: ignore[union-attr]
+    features = decisions.flatten(1).numpy()
+    for weight, bias in (weights[:2], weights[2:4]):
+        features = np.maximum(features @ weight.T + bias, 0)
+    expected = torch.from_numpy(features @ weights[4].T + weights[5])
+    torch.testing.assert_close(net.policy_logits(decisions), expected, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(net(decisions).policy, expected, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(net.folded().policy_logits(decisions), expected, atol=1e-5, rtol=1e-5)
+    raw, logits = net.value_and_policy(x, decisions)
+    torch.testing.assert_close(logits, expected, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(raw, net.value_raw(x))
+    logits.sum().backward()
+    assert all(parameter.grad is None for parameter in net.backbone.parameters())
+    again = build_net(net.config, net.encoder)
+    again.load_state_dict(net.state_dict())
+    assert again.config == net.config
+    with pytest.raises(RaccoonError, match="this network reads"):
+        net.policy_logits(x[:, :3])
+
+
+@pytest.mark.parametrize(
+    ("policy", "told"),
+    [
+        ({"hidden": 5}, "give true, false or \\{hidden: \\[widths\\]\\}"),
+        ({"hiden": [5]}, "give true, false or"),
+        ({"hidden": []}, "give one to 100 widths"),
+        ({"hidden": [8, 0]}, "hidden=0: give a whole number, 1 or more"),
+    ],
+)
+def test_a_policy_head_that_cannot_be_is_refused(policy: dict[str, Any], told: str) -> None:
+    with pytest.raises(RaccoonError, match=rf"^model\.policy.*{told}"):
+        make(policy=policy)
+
+
+@pytest.mark.parametrize("backbone", BACKBONES)
 def test_without_policy_head(backbone: str, boards: np.ndarray) -> None:
     net = make(backbone, policy=False)
     assert net(net.prepare(boards)).policy is None

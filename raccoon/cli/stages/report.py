@@ -132,7 +132,9 @@ def write_report(stages: Sequence[Stage], settings: Mapping[str, Settings], run_
     return written
 
 
-def _point(stage: str, minutes: float, benchmark: str | None, pr: float | Figure | None, mse: float | None, epoch: float | None) -> dict[str, Any]:
+def _point(
+    stage: str, minutes: float, benchmark: str | None, pr: float | Figure | None, mse: float | None, epoch: float | None
+) -> dict[str, Any]:
     return {"stage": stage, "minutes": round(minutes, 3), "epoch": epoch, "benchmark": benchmark, "PR": pr, "held-out MSE": mse}
 
 

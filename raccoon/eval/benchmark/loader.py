@@ -1,5 +1,5 @@
-"""Loads a benchmark: one of the two files that ship with Raccoon, a compact file (``raccoon.eval.benchmark.compact``) or the JSON exchange format, plain or
-gzipped (``raccoon.eval.benchmark.exchange``)."""
+"""Loads a benchmark: one of the two files that ship with Raccoon, a compact file (``raccoon.eval.benchmark.compact``) or the JSON
+exchange format, plain or gzipped (``raccoon.eval.benchmark.exchange``)."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def locate(source: str | Path) -> Path:
 
 
 def load(source: str | Path = EMBEDDED, key: str = "evaluator.benchmark") -> Benchmark:
-    """The benchmark in ``source``: ``"embedded"``, ``"choosing"`` or a path, given under ``key``. Raises RaccoonError naming the file and the decision
-    at fault.
+    """The benchmark in ``source``: ``"embedded"``, ``"choosing"`` or a path, given under ``key``. Raises RaccoonError naming the file
+    and the decision at fault.
 
     Kept in memory: loading the same unchanged file again is free.
     """

@@ -68,7 +68,13 @@ class JointTrainer(ValueTrainer):
         self.weight_decay, self.trained = weight_decay, train
         if value_weight == 0:
             self.monitor = "val/policy_ce"
-            for part in (net.neck, net.hidden, net.head):  # no gradient would reach them, for which several processes would wait
+            own = net.policy is not None and net.policy.reads_input
+            for part in (
+                net.neck,
+                net.hidden,
+                net.head,
+                *([net.backbone] if own else []),
+            ):  # no gradient would reach them, for which several processes would wait
                 if part is not None:
                     cast(torch.nn.Module, part).requires_grad_(False)
         if train == "policy":
