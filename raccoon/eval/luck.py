@@ -57,10 +57,12 @@ def luck_of(boards: Boards, dice: NDArray[np.int8], opening: NDArray[np.bool_]) 
 class LuckObserver:
     """Adds up the luck of player 0 in each game while the match runner plays. Watches only; needs no dice of its own.
 
-    ``games int64[G]``: the games that will be played; ``luck float64[G]`` is aligned with it.
+    ``games int64[G]``: the games that will be played; ``luck float64[G]`` is aligned with it. ``starts``: they start from other boards
+    than the starting position; what such a board is worth counts as luck of the side that has it.
     """
 
-    def __init__(self, games: NDArray[np.int64]) -> None:
+    def __init__(self, games: NDArray[np.int64], starts: bool = False) -> None:
+        self._starts = starts
         self._place = Lookup(games)
         self._opening = roll_values(START[None])[0]
         self.luck = np.zeros(len(games), np.float64)
@@ -72,7 +74,9 @@ class LuckObserver:
         luck[first] = self._opening[roll_index(step.dice[first])]
         later = ~first
         if later.any():
-            luck[later] = luck_of(step.boards[later], step.dice[later], first[later])[0]
+            luck[later], mean = luck_of(step.boards[later], step.dice[later], first[later])
+            if self._starts:
+                luck[later] += np.where(step.roll[later] == 1, mean, 0.0)
         rows = self._place.find(step.games)
         self.luck[rows] += np.where(step.mover == 0, luck, -luck)
 

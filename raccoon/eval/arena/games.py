@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from raccoon.checks import quoted, whole
 from raccoon.config.instantiate import shared
-from raccoon.contracts import CubeRules, Player, RaccoonError
+from raccoon.contracts import Boards, CubeRules, Player, RaccoonError
 from raccoon.cube.match_equity_table import check_length
+from raccoon.env.position_ids import from_position_id
 from raccoon.eval.arena.cube_luck import CONTROLS, CubeLuckObserver
 from raccoon.eval.luck import LuckObserver
 from raccoon.executor import Executor, Shard, Work, check_units, run_shards, shard_size
@@ -25,9 +26,11 @@ from raccoon.play.dice import OPENING_MODES
 from raccoon.play.match import play_games
 from raccoon.play.observers import DoubleCounter, Progress
 
-__all__ = ["MatchPlan", "Played", "build_players", "luck_switch", "play_match", "run_games", "write_games"]
+__all__ = ["MatchPlan", "Played", "Starts", "build_players", "luck_switch", "play_match", "run_games", "start_rows", "write_games"]
 
 
+Starts = Sequence[tuple[str, str]]
+"""Groups, each with the Position ID of a board; the side on roll there is the player that the opening outcome names."""
 _LEAST = 16  # games side by side, below which a network is asked for too little at a time
 
 
@@ -46,7 +49,8 @@ class MatchPlan:
 
     ``batch`` games are live at a time in a worker; ``luck`` adds up the dice luck; ``openings`` as in ``play.dice``. ``cube``:
     arguments of ``CubeRules`` where a cube is in play, None for cubeless games; ``match_length``: play matches, whose luck is
-    not counted. ``record``: keep the moves and write them as match text (``matches/*.mat`` beside the shards' folder).
+    not counted. ``record``: keep the moves and write them as match text (``matches/*.mat`` beside the shards' folder). ``starts``: where
+    games start, None for the starting position; ``start_rows`` says which game starts where.
     """
 
     games: int
@@ -59,6 +63,7 @@ class MatchPlan:
     cube: Mapping[str, Any] | None = None
     match_length: int | None = None
     record: bool = False
+    starts: Starts | None = None
 
     def __post_init__(self) -> None:
         for name in ("games", "shard_games", "batch", "turn_cap"):
@@ -117,6 +122,11 @@ class Played:
     doubles: NDArray[np.int64]
     restarts: tuple[int, int]
 
+    def of(self, rows: NDArray[np.bool_]) -> Played:
+        """The games of ``rows bool[G]``; times and counts stay those of all."""
+        columns = ("games", "points", "rolls", "capped", "luck", "cube", "doubles")
+        return replace(self, **{name: column[rows] for name in columns if (column := getattr(self, name)) is not None})
+
 
 def build_players(player: Mapping[str, Any], opponent: Mapping[str, Any]) -> tuple[Player, Player]:
     """Both players (of nodes, or built already); one object twice when they are equal, so that the runner asks it once a step."""
@@ -134,7 +144,9 @@ def play_match(
     label: str,
 ) -> Played:
     """Play the games of ``plan``; shards already in ``folder`` are read. Raises RaccoonError when there is no opponent."""
-    options = {key: value for key, value in vars(plan).items() if key != "record" or value}  # else as before there was a record
+    options = {
+        key: value for key, value in vars(plan).items() if key not in ("record", "starts") or value
+    }  # else as before they were there
     job = {"player": player, "opponent": opponent, "seed": seed, "plan": options}
     fresh, began = not any(folder.glob("shard-*.npz")), time.perf_counter()
     shards = run_games(executor, match_shard, job, plan, folder, label)
@@ -192,6 +204,7 @@ def match_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
         turn_cap=plan.turn_cap,
         cube=plan.rules,
         match_length=plan.match_length,
+        starts=None if plan.starts is None else _boards(plan.starts, games),
     )
     after = [(_count(player, "evaluations"), _count(player, "restarts_used")) for player in players]
     used = np.array(after, np.int64) - np.array(before, np.int64)
@@ -216,7 +229,16 @@ def match_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
 def _luck_observer(plan: MatchPlan, games: NDArray[np.int64]) -> Any:
     if not plan.luck or plan.match_length is not None:
         return None
-    return LuckObserver(games) if plan.cube is None else CubeLuckObserver(games)
+    return LuckObserver(games, starts=plan.starts is not None) if plan.cube is None else CubeLuckObserver(games)
+
+
+def start_rows(starts: Starts, games: NDArray[np.int64]) -> NDArray[np.int64]:
+    """``int64[G]``: from which row of ``starts`` each game starts; two games in a row start alike, each player in either seat once."""
+    return games // 2 % len(starts)
+
+
+def _boards(starts: Starts, games: NDArray[np.int64]) -> Boards:
+    return np.stack([from_position_id(starts[row][1]) for row in start_rows(starts, games)])
 
 
 def _count(player: Player, what: str) -> int:

@@ -12,8 +12,9 @@ from raccoon.contracts import Figure, RaccoonError, Report
 from raccoon.engine.gnubg_levels import ply_of
 from raccoon.eval.arena import figures as arena_figures
 from raccoon.eval.arena.base import GamesEvaluator, RecordedOptions
-from raccoon.eval.arena.games import MatchPlan, Played, luck_switch, write_games
+from raccoon.eval.arena.games import MatchPlan, Played, Starts, luck_switch, write_games
 from raccoon.eval.arena.short_matches import compare_arms
+from raccoon.eval.arena.starts import by_group, read_starts
 from raccoon.executor import Executor
 
 __all__ = ["Arena", "ArenaOptions", "GnubgHarness", "VRArena", "level_node"]
@@ -30,6 +31,7 @@ class ArenaOptions(RecordedOptions, total=False):
     report: str
     level: str | None
     blocks: Mapping[str, int] | None
+    starts: str | Mapping[str, str] | None
     name: str | None
 
 
@@ -44,16 +46,28 @@ class VRArena(GamesEvaluator):
     intermediate, advanced, expert, world, supremo, grandmaster), whatever ``opponent`` says. ``name``: in the report.
     ``blocks: {count, games}`` plays something else, whatever ``games`` and ``shard_games`` say: ``count`` matches
     of its ``games`` games without and as many with variance reduction, on different dice, and compares the spread of
-    the match results. ``record``: write the games as match text, ``matches/*.mat`` in the run folder, a session a shard.
+    the match results. ``starts``: a file of positions (an ID a line), or ``{group: file}``, from which the games start; their
+    worth counts as luck, and the report has a row a group. ``record``: write the games as match text, ``matches/*.mat`` in the run
+    folder, a session a shard.
     """
 
     name = "vr_arena"
     usual: ClassVar[ArenaOptions] = {"games": 6000, "shard_games": 250}
 
     def __init__(self, executor: Executor, **options: Unpack[ArenaOptions]) -> None:
-        given: dict[str, Any] = {"luck": "gnubg0", "report": "full", "level": None, "blocks": None, "name": None, **self.usual, **options}
+        given: dict[str, Any] = {
+            "luck": "gnubg0",
+            "report": "full",
+            "level": None,
+            "blocks": None,
+            "name": None,
+            "starts": None,
+            **self.usual,
+            **options,
+        }
         blocks, report, level, name = (given.pop(key) for key in ("blocks", "report", "level", "name"))
-        super().__init__(executor, MatchPlan(**{**given, "luck": luck_switch(given["luck"])}))
+        starts = None if given["starts"] is None else self._readable(given)
+        super().__init__(executor, MatchPlan(**{**given, "luck": luck_switch(given["luck"]), "starts": starts}))
         if report not in _REPORTS:
             raise RaccoonError(f"evaluator.report={quoted(report)}: choose {' or '.join(_REPORTS)}")
         self.name = name or self.name
@@ -63,12 +77,23 @@ class VRArena(GamesEvaluator):
         self.reads = ("player", "opponent") if level is None else ("player",)
         self.blocks = None if blocks is None else self._checked(blocks)
 
+    @staticmethod
+    def _readable(given: Mapping[str, Any]) -> Starts:
+        """The positions of ``starts``, unless another option has no use for them."""
+        if given.get("openings", "random") != "random":
+            raise RaccoonError("evaluator.openings=stratified: evaluator.starts has no opening rolls; leave one of them out")
+        if given.get("record"):
+            raise RaccoonError("evaluator.record=true: match text begins at the starting position; leave evaluator.starts out")
+        return read_starts(given["starts"])
+
     def _checked(self, blocks: Mapping[str, int]) -> tuple[int, int]:
         """How many short matches, and games in each."""
         if set(blocks) != {"count", "games"}:
             raise RaccoonError(f"evaluator.blocks={dict(blocks)}: give exactly count and games")
         if self.plan.record:
             raise RaccoonError("evaluator.record=true: evaluator.blocks keeps no games; leave one of them out")
+        if self.plan.starts is not None:
+            raise RaccoonError("evaluator.starts: evaluator.blocks has no use for it; leave one of them out")
         if self.report != "full":
             raise RaccoonError(f"evaluator.report={self.report}: evaluator.blocks has a report of its own; leave one of them out")
         if not self.plan.luck:
@@ -103,6 +128,9 @@ class VRArena(GamesEvaluator):
             write_games(run_dir / "games.csv", played)
             report.files.append("games.csv")
             report.notes.append("points are the player's, at cube 1, without a cube; intervals are 95%, from the sample SD")
+        if self.plan.starts is not None:
+            report.tables["by start"] = by_group(self.plan.starts, played)
+            report.notes.append("games start from given positions, whose worth by GNUBG 0-ply counts as luck of the side that has it")
         if games.clusters is not None:
             report.notes.append("openings are stratified: whole blocks of 60 games are the units of the intervals of the means")
 
