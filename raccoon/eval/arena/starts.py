@@ -11,7 +11,7 @@ import numpy as np
 
 from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError
-from raccoon.env.board import START, terminal_points
+from raccoon.env.board import START
 from raccoon.env.position_ids import position_id
 from raccoon.eval.arena.figures import sample
 from raccoon.eval.arena.games import Played, Starts, start_rows
@@ -26,7 +26,7 @@ _KEY = "evaluator.starts"
 def read_starts(given: str | Mapping[str, str]) -> Starts:
     """The positions of one file, or of several ``{group: file}``, which take turns. The side on roll of each is to play; dice are left out.
 
-    Raises RaccoonError naming the key and the line for a file that cannot be read and for a position without a game to play.
+    Raises RaccoonError naming the key and the line for a file that cannot be read and for the starting position.
     """
     files = given if isinstance(given, Mapping) else {Path(given).stem: given}
     if not files:
@@ -44,10 +44,8 @@ def _group(name: str, path: str) -> Starts:
     if not found.positions:
         raise RaccoonError(f"{_KEY}: {path}: holds no position")
     for question in found.positions:
-        board = question.position.board
-        if terminal_points(board[None])[0] or (board == START).all():
-            what = "the starting position, which opens otherwise" if (board == START).all() else "a finished game"
-            raise RaccoonError(f"{_KEY}: {path}, line {question.line}: is {what}; leave it out")
+        if (question.position.board == START).all():
+            raise RaccoonError(f"{_KEY}: {path}, line {question.line}: is the starting position, which has an opening roll; leave it out")
     return [(name, position_id(question.position.board)) for question in found.positions]
 
 

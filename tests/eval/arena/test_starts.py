@@ -76,7 +76,7 @@ def test_the_better_player_is_better_from_there_and_the_result_does_not_depend_o
         ("", "holds no position"),
         ("nonsense", "bad.txt, line 1: Position ID 'nonsense': 8 characters instead of 14$"),
         (position_id(START), "bad.txt, line 1: is the starting position"),
-        (position_id(board({}, {1: 3})), "bad.txt, line 1: is a finished game"),
+        (position_id(board({}, {1: 3})), "bad.txt, line 1: .* the game is over"),
     ],
 )
 def test_files_without_a_game_to_play_are_refused(tmp_path: Path, text: str, told: str) -> None:
