@@ -375,3 +375,17 @@ def test_columns_that_do_not_fit_are_refused(tmp_path: Path, column: str, change
     path.write_bytes(lzma.compress(buffer.getvalue()))
     with pytest.raises(RaccoonError, match=r"made\.npz\.xz: (damaged benchmark|decision|not a compact)"):
         load(path)
+
+
+def test_the_benchmark_to_choose_by_is_of_other_games_than_the_one_to_report_on() -> None:
+    choosing, embedded = load("choosing"), load()
+    assert (len(choosing.checker), len(choosing.cube), len(choosing.checker.children)) == (4026, 1873, 81349)
+    assert len(np.unique(choosing.checker.games)) == 100
+    assert choosing.meta["plan_seed"] == 100
+    assert assets.path("choosing_benchmark.npz.xz").stat().st_size < 1_300_000
+    of = [
+        {(board.tobytes(), dice.tobytes()) for board, dice in zip(b.checker.boards, b.checker.dice, strict=True)}
+        for b in (choosing, embedded)
+    ]
+    assert len(of[0] & of[1]) < 0.02 * len(of[0])  # openings and their replies
+    assert load("choosing") is choosing
