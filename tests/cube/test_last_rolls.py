@@ -137,3 +137,10 @@ def test_the_plain_formula_is_an_option() -> None:
         assert compose("evaluate", [f"cube={name}"]).cube.bearoff is False
     with pytest.raises(RaccoonError, match=r"cube\.bearoff=1"):
         Janowski(bearoff=1)  # pyright: ignore[reportArgumentType]
+
+
+def test_chances_of_the_last_rolls_are_exact_and_the_rest_stay() -> None:
+    boards = np.stack([np.stack([side(1), side(0, 0, 0, 0, 0, 1)]), START])  # a six, or two pips and more on both dice: 27 of 36
+    given = np.full((2, 6), 1 / 6)
+    np.testing.assert_allclose(Janowski().chances(given, boards), [[0.75, 0, 0, 0.25, 0, 0], [1 / 6] * 6], atol=1e-6)
+    np.testing.assert_array_equal(Janowski(bearoff=False).chances(given, boards), given)

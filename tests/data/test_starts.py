@@ -8,6 +8,7 @@ import pytest
 from raccoon.contracts import RaccoonError
 from raccoon.data.starts import KINDS, special_starts
 from raccoon.env.board import is_race, swap, terminal_points, validate
+from raccoon.env.position_ids import position_id
 
 
 def both(kind: str, count: int = 400) -> np.ndarray:
@@ -73,3 +74,13 @@ def test_seed_index_and_share():
 def test_unknown_kinds_are_named(kinds):
     with pytest.raises(RaccoonError, match=r"data\.kinds="):
         special_starts(3, kinds, 1)
+
+
+def test_positions_of_a_seed_stay() -> None:
+    found = {kind: [position_id(board) for board in special_starts(3, [kind], 7)] for kind in KINDS}
+    assert found == {
+        "backgame": ["4pXeAgBbkhLAJg", "cvTZAgBTJQaQMw", "gT1vAwASeRzAFg"],
+        "containment": ["XQUAAqk95wQAAA", "3J1LAQD1DAAEAQ", "4bmtAgCZAAAwAA"],
+        "prime": ["rdNsAEDZbZYEAA", "OrcaAUDSthsUAA", "zTxLAGCx21ESAA"],
+        "bearin": ["za0LAAZ7eQMMAA", "t9nAKABXqw4ABg", "n+0CIQDVPQsAGA"],
+    }

@@ -231,3 +231,10 @@ def test_dump_names_every_plane() -> None:
 def test_no_boards_no_rows() -> None:
     assert Encoder().encode(np.zeros((0, 2, 25), np.int8)).shape == (0, 26, 2, 12)
     assert Encoder().encode_flat(np.zeros((0, 2, 25), np.int8)).shape == (0, 210)
+
+
+def test_a_last_point_held_against_the_bar_is_contact() -> None:
+    board = np.zeros((1, 2, 25), np.int8)
+    board[0, 1, 0], board[0, 0, 24], board[0, 0, 0] = 3, 2, 4
+    contact = encode(board, channels=[24, 25], normalize=False)[0, :, 0, 0]
+    assert contact.tolist() == [3.0, 4.0]  # three checkers a pip from passing the bar, two on the bar two pips from passing the ace point

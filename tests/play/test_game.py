@@ -148,3 +148,8 @@ def test_what_the_game_does_not_wait_for_is_refused() -> None:
     ):
         with pytest.raises(RaccoonError, match=message):
             act()
+
+
+def test_a_match_to_two_points_has_a_crawford_game() -> None:
+    game = Game.match(2).roll(3, 1).play("8/5 6/5").resign(1).next()
+    assert (game.stage, game.position.crawford) == (OPENING, True)

@@ -17,6 +17,7 @@ from raccoon.env.board import START
 from raccoon.env.movegen import enumerate_turns
 from raccoon.env.notation import parse_turn
 from raccoon.play.gnubg_cli import GnubgCliPlayer
+from raccoon.play.gnubg_process import find_program
 
 # What the program prints for the opening position, 3-1 and before the roll.
 POINTS = "0:-2:0:0:0:0:5:0:3:0:0:0:-5:5:0:0:0:-3:0:-5:0:0:0:0:2:0"
@@ -216,3 +217,12 @@ def test_matches_that_are_too_long(program: Callable[[str], str]) -> None:
     cubes = Cubes(np.ones(1, np.int32), np.zeros(1, np.int8), CubeRules(), np.array([[65, 3]], np.int16), np.zeros(1, bool))
     with pytest.raises(RaccoonError, match="65 points to go; it plays matches to 64"):
         GnubgCliPlayer(path=program("exit 1")).double(START[None], cubes)
+
+
+def test_the_program_is_also_found_where_debian_puts_games(program: Callable[[str], str], monkeypatch: pytest.MonkeyPatch) -> None:
+    place = program("exit 1")
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr("raccoon.play.gnubg_process._PLACES", (place,))
+    assert find_program() == (place, "9.87")
+    with pytest.raises(RaccoonError, match="is not a program"):
+        find_program("gnubg")  # named, and not there: no other is taken
