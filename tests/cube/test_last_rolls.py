@@ -144,3 +144,8 @@ def test_chances_of_the_last_rolls_are_exact_and_the_rest_stay() -> None:
     given = np.full((2, 6), 1 / 6)
     np.testing.assert_allclose(Janowski().chances(given, boards), [[0.75, 0, 0, 0.25, 0, 0], [1 / 6] * 6], atol=1e-6)
     np.testing.assert_array_equal(Janowski(bearoff=False).chances(given, boards), given)
+
+
+def test_the_least_position_is_in_the_table_and_a_finished_one_is_not() -> None:
+    boards = np.stack([np.stack([side(1), side(1)]), np.stack([side(0), side(1)]), START])
+    assert CubefulBearoff(2).knows(boards).tolist() == [True, False, False]
