@@ -45,7 +45,7 @@ def rows(games: int = 24, epochs: int = 40) -> list[dict[str, Any]]:
 
 
 def _source(teacher: dict[str, Any], games: int, seed: int = 1) -> SelfPlayLabels:
-    return SelfPlayLabels(_PLAYER, teacher, games=games, shard_games=games, batch=games, seed=seed)
+    return SelfPlayLabels(_PLAYER, teacher, games=games, shard_games=games, concurrent=games, seed=seed)
 
 
 def _label_rates(boards: Boards) -> tuple[float, float]:

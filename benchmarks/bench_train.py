@@ -42,7 +42,7 @@ def rows(steps: int = 30, repeats: int = 9, batch: int = 512, models: tuple[str,
     found = []
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / "set"
-        generate(SelfPlayLabels(_PLAYER, _GNUBG, games=24, shard_games=24, batch=24), folder, ProcessExecutor(0, progress=False))
+        generate(SelfPlayLabels(_PLAYER, _GNUBG, games=24, shard_games=24, concurrent=24), folder, ProcessExecutor(0, progress=False))
         for model in models:
             real, bare = [], []
             for _ in range(repeats):

@@ -166,7 +166,7 @@ def _arena(get: Get) -> Call:
 def _labels(get: Get) -> Call:
     gnubg = {"_target_": "raccoon.engine.GnubgEngine"}
     player = {"_target_": "raccoon.play.EnginePlayer", "engine": {"_target_": "raccoon.engine.NetEngine.load", "path": "prune"}}
-    labels = get("raccoon.data.SelfPlayLabels")(player, gnubg, games=4, shard_games=4, batch=4)
+    labels = get("raccoon.data.SelfPlayLabels")(player, gnubg, games=4, shard_games=4)
     inline = get("raccoon.executor.ProcessExecutor")(0, progress=False)
 
     def made() -> None:

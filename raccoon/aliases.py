@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-__all__ = ["MODULES", "TARGETS", "OldModules", "first", "first_names", "public"]
+__all__ = ["ARGUMENTS", "MODULES", "TARGETS", "OldModules", "first", "first_arguments", "first_names", "public"]
 
 MODULES = {
     "arguments": "config.arguments",
@@ -205,6 +205,12 @@ TARGETS = {
 }
 """What configs name in ``_target_``, below ``raccoon``: the module's name, as it was written at first, and the public name."""
 
+_GAMES = ("data.SelfPlayLabels", "eval.Arena", "eval.CubeArena", "eval.DoublesConcession", "eval.GnubgHarness", "eval.VRArena")
+_CUBES = ("cube.GnubgJanowski", "cube.Janowski")
+ARGUMENTS = {target: {"concurrent": "batch"} for target in _GAMES} | {target: {"doubles": "turns"} for target in _CUBES}
+"""Arguments of public targets, below ``raccoon``, with the name that they had first, which is hashed. That the old name is still
+understood is said by ``renamed`` of the class, see ``raccoon.config.instantiate``."""
+
 _FIRST = {new: old for old, new in reversed([*MODULES.items(), *TARGETS.items()])}
 
 
@@ -219,10 +225,25 @@ def first(name: str) -> str:
 
 
 def first_names(node: Any) -> Any:
-    """A config ``node`` with the oldest name in every ``_target_``, for hashing."""
+    """A config ``node`` with the oldest name of every ``_target_`` and argument, for hashing."""
+    return _first_targets(first_arguments(node))
+
+
+def first_arguments(node: Any) -> Any:
+    """A config ``node`` with the oldest name of every argument; where both are given, the old one counts, as in ``build``."""
+    if isinstance(node, list | tuple):
+        return [first_arguments(value) for value in node]
+    if not isinstance(node, Mapping):
+        return node
+    target = node.get("_target_")
+    names = ARGUMENTS.get(public(target).removeprefix("raccoon."), {}) if isinstance(target, str) else {}
+    return {names.get(key, key): first_arguments(value) for key, value in node.items() if names.get(key) not in node}
+
+
+def _first_targets(node: Any) -> Any:
     if isinstance(node, Mapping):
-        return {key: first(value) if key == "_target_" and isinstance(value, str) else first_names(value) for key, value in node.items()}
-    return [first_names(value) for value in node] if isinstance(node, list | tuple) else node
+        return {key: first(value) if key == "_target_" and isinstance(value, str) else _first_targets(value) for key, value in node.items()}
+    return [_first_targets(value) for value in node] if isinstance(node, list | tuple) else node
 
 
 def _renamed(name: str, table: Mapping[str, str]) -> str:

@@ -162,12 +162,12 @@ class Search(Protocol):
 class CubeModel(Protocol):
     """What a player believes the cube to be worth, given the outcome distribution. Equities as in ``CubeEquities``.
 
-    ``moves``: plays are ranked ``cubeful`` or ``cubeless``; ``turns``: False never doubles and takes whatever is offered;
+    ``moves``: plays are ranked ``cubeful`` or ``cubeless``; ``doubles``: False never doubles and takes whatever is offered;
     ``suffix``: what the model adds to a player's name, "" for the usual one.
     """
 
     moves: Literal["cubeful", "cubeless"]
-    turns: bool
+    doubles: bool
     suffix: str
 
     def by_owner(self, probs6: NDArray[np.floating], boards: Boards, jacoby: bool = False) -> NDArray[np.float64]:

@@ -11,16 +11,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from omegaconf import OmegaConf
 
 from raccoon import aliases, plugins
 from raccoon.aliases import first, public
 from raccoon.cli import compose
 from raccoon.config import build, plain
+from raccoon.config.instantiate import check_declared
 from raccoon.config.targets import locate
 from raccoon.contracts import RaccoonError
 from raccoon.data import SelfPlayLabels, prepare
 from raccoon.env.board import START
+from raccoon.eval.arena.games import MatchPlan
 from raccoon.executor import ProcessExecutor, shards
+from raccoon.runs.folder import settings
 
 OLD = Path(__file__).parent / "golden" / "before_move"
 VERSIONS = {"gnubg-nn": "1.1.0a11", "gnubg": "1.1.0a16", "bgsage": "2.0.20260907", "raccoon": "0.1.0"}
@@ -55,7 +59,7 @@ def test_an_old_label_set_is_found_by_its_identity(tmp_path: Path) -> None:
     }
     teacher = {"_target_": "raccoon.engine.GnubgEngine", "ply": 0}
     for player, labels in ((meta["player"], meta["teacher"]), (new, teacher)):
-        source = SelfPlayLabels(player=player, teacher=labels, games=1, shard_games=1, batch=1, name="tiny")
+        source = SelfPlayLabels(player=player, teacher=labels, games=1, shard_games=1, concurrent=1, name="tiny")
         assert source.plan().fingerprint == meta["fingerprint"]
         assert len(prepare(source, tmp_path / "data", Refuses(workers=0, progress=False))) == meta["rows"]
     assert len(list((tmp_path / "data").iterdir())) == 1
@@ -114,6 +118,47 @@ def test_every_old_target_is_the_public_one(old: str) -> None:
     assert first(name) == first(f"raccoon.{old}") == f"raccoon.{old}"
     package, leaf = name.rsplit(".", 1)
     assert leaf in importlib.import_module(package).__all__
+
+
+@pytest.mark.parametrize("target", sorted(aliases.ARGUMENTS))
+def test_an_argument_is_understood_and_hashed_under_its_first_name(target: str) -> None:
+    renamed: dict[str, str] = getattr(locate(f"raccoon.{target}"), "renamed", {})
+    assert {new: old for old, new in renamed.items()} == aliases.ARGUMENTS[target]
+    for new, old in aliases.ARGUMENTS[target].items():
+        was = {"_target_": f"raccoon.{target}", old: 5, "inner": [{"_target_": first(f"raccoon.{target}"), old: 6}]}
+        now = {"_target_": f"raccoon.{target}", new: 5, "inner": [{"_target_": f"raccoon.{target}", new: 6}]}
+        assert aliases.first_arguments(now) == {**was, "inner": [{"_target_": f"raccoon.{target}", old: 6}]}
+        assert shards.fingerprint(was) == shards.fingerprint(now) == shards.fingerprint({**now, new: 7, old: 5})
+        assert old in json.dumps(aliases.first_names(now))
+        assert shards.fingerprint(was) != shards.fingerprint({**now, new: 7})
+
+
+def test_games_at_a_time_are_still_given_as_batch() -> None:
+    for option in ("arena", "vr_arena", "gnubg_harness", "doubles", "cube_arena"):
+        old, new = (compose("evaluate", [f"evaluator={option}", f"evaluator.{key}=5"]) for key in ("batch", "concurrent"))
+        check_declared(plain(old))
+        assert build(old.evaluator, "evaluator", executor=ProcessExecutor(0)).plan.concurrent == 5
+        assert settings(old)["evaluator"] == settings(new)["evaluator"]
+        assert settings(old)["evaluator"]["batch"] == 5
+    for data, key in (("demo", "data.source"), ("policy", "data.source.positions")):
+        cfg = compose("train", [f"data={data}", f"{key}.batch=7"])
+        assert build(OmegaConf.select(cfg, key), key).concurrent == 7
+
+
+def test_whether_a_cube_model_doubles_is_still_given_as_turns() -> None:
+    for side, key, cube in (("player", "cube", "janowski"), ("opponent", "opponent.cube", "janowski"), ("player", "cube", "gnubg")):
+        cfg = compose("evaluate", ["player=gnubg0", "opponent=gnubg0", f"cube={cube}", f"{key}.turns=false"])
+        check_declared(plain(cfg[side]))
+        assert build(cfg[side], side).cube.doubles is False
+        assert settings(cfg)[side]["cube"]["turns"] is False
+
+
+def test_a_job_names_the_arguments_of_its_games_as_at_first() -> None:
+    plan = MatchPlan(6, concurrent=3, luck=False)
+    job = plan.for_job()
+    assert job["batch"] == 3
+    assert "concurrent" not in job
+    assert MatchPlan.of_job(job) == MatchPlan.of_job(vars(plan)) == plan
 
 
 def test_every_old_module_is_imported_under_its_old_name() -> None:

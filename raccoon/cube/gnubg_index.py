@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,8 +25,10 @@ class GnubgJanowski(Janowski):
     Other options and errors are those of ``Janowski``. GNU Backgammon 1.07 and before had the indices of ``Janowski`` itself.
     """
 
-    def __init__(self, bearoff: bool = True, moves: Moves = "cubeful", turns: bool = True) -> None:
-        super().__init__(_CONTACT, _RACE, bearoff, moves, turns)
+    renamed: ClassVar[Mapping[str, str]] = {"turns": "doubles"}
+
+    def __init__(self, bearoff: bool = True, moves: Moves = "cubeful", doubles: bool = True) -> None:
+        super().__init__(_CONTACT, _RACE, bearoff, moves, doubles)
 
     def index(self, boards: Boards) -> NDArray[np.float64]:
         """``float64[N]``: cube-life index of each board."""

@@ -8,7 +8,8 @@ the scale -1 (the match is lost) to 1 (won), see ``raccoon.cube.match_equity``; 
 # pyright: reportUnnecessaryIsInstance=false
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,9 +39,11 @@ class Janowski:
 
     ``bearoff``: the last rolls come from the table of ``raccoon.cube.exact_bearoff.last_rolls``, as equities in money play, at scores
     as the chances that the model reads. ``moves``: plays are ranked by ``cubeful`` equity, or ``cubeless`` as if there were no
-    cube; doubles and takes are by the model either way. ``turns: false``: never doubles, takes whatever it is offered. Raises
+    cube; doubles and takes are by the model either way. ``doubles: false``: never doubles, takes whatever it is offered. Raises
     RaccoonError naming a key of ``cube.``.
     """
+
+    renamed: ClassVar[Mapping[str, str]] = {"turns": "doubles"}
 
     def __init__(
         self,
@@ -48,24 +51,24 @@ class Janowski:
         x_race: float = X_RACE,
         bearoff: bool = True,
         moves: Moves = "cubeful",
-        turns: bool = True,
+        doubles: bool = True,
     ) -> None:
         for key, x in (("x_contact", x_contact), ("x_race", x_race)):
             number(f"cube.{key}", x, "a cube-life index from 0 (dead) to 1 (live)", most=1.0)
         if moves not in ("cubeful", "cubeless"):
             raise RaccoonError(f"cube.moves={quoted(moves)}: choose cubeful or cubeless")
-        for key, value in (("bearoff", bearoff), ("turns", turns)):
+        for key, value in (("bearoff", bearoff), ("doubles", doubles)):
             if not isinstance(value, bool):
                 raise RaccoonError(f"cube.{key}={quoted(value)}: give true or false")
         self.x_contact, self.x_race = float(x_contact), float(x_race)
         self.moves: Moves = moves
-        self.bearoff, self.turns = bearoff, turns
+        self.bearoff, self.doubles = bearoff, doubles
         self.suffix = "".join(
             [
                 self._index_name(),
                 "" if bearoff else "+nobearoff",
                 "" if moves == "cubeful" else "+cubeless",
-                "" if turns else "+noturns",
+                "" if doubles else "+nodoubles",
             ]
         )
 

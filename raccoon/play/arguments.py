@@ -44,7 +44,7 @@ def start_boards(starts: Boards | None, games: int, match_length: int | None) ->
 def check_games(
     players: Sequence[Player],
     index: NDArray[np.int64],
-    batch: int,
+    concurrent: int,
     turn_cap: int,
     seed: int,
     cube: CubeRules | None,
@@ -53,7 +53,7 @@ def check_games(
     """Refuse players, games ``index int64[G]`` and settings that cannot be."""
     if not isinstance(players, Sequence) or len(players) != 2 or not all(isinstance(player, Player) for player in players):
         raise RaccoonError(f"players={quoted(players)}: give two players")
-    whole("batch", batch, 1)
+    whole("concurrent", concurrent, 1)
     whole("turn_cap", turn_cap, 1)
     whole("seed", seed, 0)
     if match_length is not None:

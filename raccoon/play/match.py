@@ -65,7 +65,7 @@ def play_games(
     seed: int,
     *,
     observers: Sequence[Observer] = (),
-    batch: int = 256,
+    concurrent: int = 256,
     openings: str = "random",
     turn_cap: int = 1000,
     cube: CubeRules | None = None,
@@ -74,7 +74,7 @@ def play_games(
 ) -> MatchResult:
     """Play the games with the given global indices (``int64[G]``, non-negative, distinct) and return their results.
 
-    Player 0 takes seat ``game % 2``; the opening outcome names the seat that starts. At most ``batch`` games are live
+    Player 0 takes seat ``game % 2``; the opening outcome names the seat that starts. At most ``concurrent`` games are live
     at a time; a finished game's place is refilled at once. ``cube``: None plays cubeless games, else before every roll but
     the opening one the player on roll may double. ``match_length``: every index is a match to so many points (25 at most;
     Crawford rule; ``cube`` needed), its dice in the first game those of the money game of that index. ``starts int8[G, 2, 25]``:
@@ -84,12 +84,12 @@ def play_games(
     when an answer is out of range.
     """
     index = game_numbers(games)
-    check_games(players, index, batch, turn_cap, seed, cube, match_length)
+    check_games(players, index, concurrent, turn_cap, seed, cube, match_length)
     starts = start_boards(starts, len(index), match_length)
     table = _Table(players, index, seed, openings, observers, cube, match_length, turn_cap, starts)
     live, waiting = table.deal(np.arange(0)), 0
     while True:
-        free = min(batch - len(live.row), len(index) - waiting)
+        free = min(concurrent - len(live.row), len(index) - waiting)
         if free > 0:
             live = live.joined(table.deal(np.arange(waiting, waiting + free)))
             waiting += free

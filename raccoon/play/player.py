@@ -56,7 +56,9 @@ class EnginePlayer:
         self.checkpoint = checkpoint
         self.cube: CubeModel = Janowski() if cube is None else cube
         if not isinstance(self.cube, CubeModel):
-            raise RaccoonError(f"player.cube={quoted(cube)}: is no cube model; give an option of the group cube")
+            raise RaccoonError(
+                f"player.cube={quoted(cube)}: is no cube model (see raccoon.contracts.CubeModel); give an option of the group cube"
+            )
         self.name = name or (engine.name if self.search.name == "static" else f"{engine.name}+{self.search.name}") + self.cube.suffix
 
     def choose(self, turns: Turns) -> NDArray[np.int64]:
@@ -77,7 +79,7 @@ class EnginePlayer:
     def double(self, boards: Boards, cubes: Cubes) -> NDArray[np.bool_]:
         """When doubling is worth more than waiting, the other side answering as is best for it."""
         allowed = cubes.may_double()
-        if not self.cube.turns or not allowed.any():
+        if not self.cube.doubles or not allowed.any():
             return np.zeros(len(boards), bool)
         nd, dt, dp = self._equities(boards[allowed], cubes.take(allowed))
         allowed[allowed] = np.minimum(dt, dp) > nd
@@ -85,14 +87,14 @@ class EnginePlayer:
 
     def take(self, boards: Boards, cubes: Cubes) -> NDArray[np.bool_]:
         """When that costs less than dropping."""
-        if not self.cube.turns or cubes.rules is None or len(boards) == 0:
+        if not self.cube.doubles or cubes.rules is None or len(boards) == 0:
             return np.ones(len(boards), bool)
         _, dt, dp = self._equities(boards, cubes)
         return dt < dp
 
     def beaver(self, boards: Boards, cubes: Cubes) -> NDArray[np.bool_]:
         """When the taker is the favourite with the cube on its side."""
-        if not self.cube.turns or cubes.rules is None or len(boards) == 0:
+        if not self.cube.doubles or cubes.rules is None or len(boards) == 0:
             return np.zeros(len(boards), bool)
         return cubes.may_beaver() & (self._equities(boards, cubes).dt < 0)
 

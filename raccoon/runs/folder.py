@@ -23,6 +23,7 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 
 from raccoon import checks
+from raccoon.aliases import first_arguments
 from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError
 from raccoon.executor import fingerprint
@@ -156,12 +157,14 @@ def _check_root(config: Mapping[str, Any]) -> None:
 
 
 def settings(cfg: DictConfig) -> dict[str, Any]:
-    """The resolved config as plain dicts, with nothing in the place of the run folder and of what changes no result."""
+    """The resolved config as plain dicts, with nothing in the place of the run folder and of what changes no result.
+
+    Arguments have the names that they had first: runs and stages are known by them."""
     copy = cfg.copy()
     OmegaConf.set_struct(copy, False)
     for key in IGNORED:
         copy[key] = None  # not deleted: other nodes may refer to it
-    return _resolved(copy, _RUN_DIR)
+    return first_arguments(_resolved(copy, _RUN_DIR))
 
 
 def _fingerprint(cfg: DictConfig, kind: str) -> str:

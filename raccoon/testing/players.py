@@ -97,7 +97,7 @@ def check_cube(model: Any) -> None:
     model = subject(model)
     expect(isinstance(model, CubeModel), f"{type(model).__name__} lacks a method or attribute of raccoon.contracts.CubeModel")
     expect(model.moves in ("cubeful", "cubeless"), "moves must be cubeful or cubeless")
-    expect(isinstance(model.turns, bool) and isinstance(model.suffix, str), "turns must be a bool and suffix a string")
+    expect(isinstance(model.doubles, bool) and isinstance(model.suffix, str), "doubles must be a bool and suffix a string")
     boards = sample_turns(60).boards
     rng = generator(1, "testing-cube")
     probs6 = rng.dirichlet(np.ones(6), 60)

@@ -108,7 +108,7 @@ def root_of(group: str, option: str) -> str:
 def label_set(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Eight games, some of them held out; and the first positions as wildbg's file beside the set."""
     folder = tmp_path_factory.mktemp("labels")
-    knobs = {"player": {"_target_": "raccoon.play.EnginePlayer", "engine": GNUBG}, "teacher": GNUBG, "name": "few", "batch": 8}
+    knobs = {"player": {"_target_": "raccoon.play.EnginePlayer", "engine": GNUBG}, "teacher": GNUBG, "name": "few", "concurrent": 8}
     source = SelfPlayLabels(games=8, shard_games=8, **knobs)
     store = generate(source, folder / "set", ProcessExecutor(0, progress=False))
     boards, probs5 = store.gather(np.arange(400))

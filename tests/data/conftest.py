@@ -17,7 +17,7 @@ PLAYER = {"_target_": "raccoon.play.EnginePlayer", "engine": GNUBG}
 
 
 Labels = Callable[..., SelfPlayLabels]
-KNOBS = {"player": PLAYER, "teacher": GNUBG, "games": 12, "shard_games": 4, "batch": 4, "name": "small"}
+KNOBS = {"player": PLAYER, "teacher": GNUBG, "games": 12, "shard_games": 4, "concurrent": 4, "name": "small"}
 
 
 @pytest.fixture(scope="session")

@@ -118,13 +118,13 @@ def test_observer_adds_up_openspiels_luck(games, chance_nodes):
         assert observer.luck[row] == pytest.approx(sum(terms), abs=1e-9)
 
 
-def test_observer_takes_games_in_any_order_and_batch():
+def test_observer_takes_games_in_any_order_and_number_at_a_time():
     player = EnginePlayer(GnubgEngine(0))
     games = np.array([5, 2, 9])
     found = []
-    for order, batch in ((games, 256), (games[::-1], 1)):
+    for order, concurrent in ((games, 256), (games[::-1], 1)):
         observer = luck.LuckObserver(order)
-        play_games((player, player), order, 3, observers=[observer], batch=batch)
+        play_games((player, player), order, 3, observers=[observer], concurrent=concurrent)
         found.append(observer.luck)
     assert (found[0] == found[1][::-1]).all()
 

@@ -114,7 +114,7 @@ def benchmarks(count: int, folder: Path, seed: int) -> Tally:
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     gnubg = {"_target_": "raccoon.engine.GnubgEngine", "ply": 0}
     player = {"_target_": "raccoon.play.EnginePlayer", "engine": gnubg}
-    source = {"player": player, "teacher": gnubg, "games": 10, "shard_games": 5, "batch": 5, "name": "fuzz"}
+    source = {"player": player, "teacher": gnubg, "games": 10, "shard_games": 5, "concurrent": 5, "name": "fuzz"}
     assert SelfPlayLabels(**source).plan().count == 2
     return generate(source, tmp_path_factory.mktemp("small") / "set", ProcessExecutor(workers=0, progress=False)).folder
 

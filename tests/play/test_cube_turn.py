@@ -61,7 +61,7 @@ def same(first, second) -> bool:
 
 def test_a_cube_nobody_turns_changes_nothing() -> None:
     games = np.arange(20)
-    quiet = EnginePlayer(GNUBG, cube=Janowski(moves="cubeless", turns=False))
+    quiet = EnginePlayer(GNUBG, cube=Janowski(moves="cubeless", doubles=False))
     assert same(play_games((quiet, quiet), games, 3), play_games((quiet, quiet), games, 3, cube=CubeRules()))
     jacoby = play_games((quiet, quiet), games, 3, cube=CubeRules(jacoby=True))
     free = play_games((quiet, quiet), games, 3)
@@ -143,11 +143,11 @@ def test_games_are_those_of_a_loop_by_hand(jacoby: bool) -> None:
 
 
 @pytest.mark.parametrize("length", [None, 3])
-def test_results_do_not_depend_on_batch_or_observers(length: int | None) -> None:
+def test_results_do_not_depend_on_concurrency_or_observers(length: int | None) -> None:
     players = (EnginePlayer(GNUBG), EnginePlayer(GNUBG, cube=Janowski(1.0, 1.0)))
     reference = play_games(players, np.arange(9), 2, cube=CubeRules(), match_length=length)
-    for batch in (1, 4):
-        assert same(reference, play_games(players, np.arange(9), 2, cube=CubeRules(), match_length=length, batch=batch))
+    for concurrent in (1, 4):
+        assert same(reference, play_games(players, np.arange(9), 2, cube=CubeRules(), match_length=length, concurrent=concurrent))
     watched = play_games(
         players, np.arange(9), 2, cube=CubeRules(), match_length=length, observers=[Recorder(), DoubleCounter(np.arange(9))]
     )

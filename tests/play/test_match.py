@@ -1,4 +1,4 @@
-"""The match runner: the same games whatever the batch, results as OpenSpiel scores them, clear errors."""
+"""The match runner: the same games however many are played at a time, results as OpenSpiel scores them, clear errors."""
 
 import numpy as np
 import pytest
@@ -16,15 +16,15 @@ from raccoon.play.observers import Recorder
 PAIR = (EnginePlayer(RandomEngine(1), name="a"), EnginePlayer(RandomEngine(2), name="b"))
 
 
-def test_results_do_not_depend_on_the_batch():
+def test_results_do_not_depend_on_how_many_are_played_at_a_time():
     games = np.arange(100, 107)
-    reference = play_games(PAIR, games, 9, batch=256)
+    reference = play_games(PAIR, games, 9, concurrent=256)
     assert set(np.sign(reference.points)) == {-1, 1}
-    for batch in (1, 7):
-        again = play_games(PAIR, games, 9, batch=batch)
+    for concurrent in (1, 7):
+        again = play_games(PAIR, games, 9, concurrent=concurrent)
         for name in ("games", "points", "rolls", "capped"):
             assert (getattr(again, name) == getattr(reference, name)).all()
-    shuffled = play_games(PAIR, games[::-1], 9, batch=7)
+    shuffled = play_games(PAIR, games[::-1], 9, concurrent=7)
     assert (shuffled.points[::-1] == reference.points).all()
     assert (play_games(PAIR, games, 10).points != reference.points).any()
 
@@ -49,7 +49,7 @@ def test_games_are_those_of_openspiel():
 
 def test_each_player_makes_its_own_plays():
     recorder = Recorder()
-    play_games(PAIR, np.arange(8), 2, observers=[recorder], batch=3)
+    play_games(PAIR, np.arange(8), 2, observers=[recorder], concurrent=3)
     for record in recorder.records():
         for side, player in enumerate(PAIR):
             rows = record.mover == side
@@ -90,7 +90,7 @@ def test_observers_see_every_game_end_once():
             self.points.update(zip(games.tolist(), points.tolist(), strict=True))
 
     ends = Ends()
-    result = play_games(PAIR, np.arange(15), 6, observers=[ends], batch=4)
+    result = play_games(PAIR, np.arange(15), 6, observers=[ends], concurrent=4)
     assert [ends.points[game] for game in result.games.tolist()] == result.points.tolist()
 
 
@@ -111,7 +111,7 @@ def test_slices_of_turns_keep_their_children():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"batch": 0}, "batch=0"),
+        ({"concurrent": 0}, "concurrent=0"),
         ({"turn_cap": 0}, "turn_cap=0"),
         ({"openings": "x"}, "openings='x'"),
         ({"games": [-1]}, "index -1"),
@@ -131,7 +131,7 @@ def test_a_player_that_answers_nonsense_is_named(answer, message):
             return answer
 
     with pytest.raises(RaccoonError, match=f"player odd.*{message}"):
-        play_games((Odd(RandomEngine(1), name="odd"), PAIR[1]), np.arange(2), 1, batch=1)
+        play_games((Odd(RandomEngine(1), name="odd"), PAIR[1]), np.arange(2), 1, concurrent=1)
 
 
 def test_no_games_is_an_empty_result():
@@ -144,7 +144,9 @@ def test_games_are_whole_numbers(games):
         play_games(PAIR, games, 1)
 
 
-@pytest.mark.parametrize(("key", "value"), [("batch", "5"), ("batch", 1.5), ("batch", None), ("turn_cap", 2.5), ("turn_cap", True)])
+@pytest.mark.parametrize(
+    ("key", "value"), [("concurrent", "5"), ("concurrent", 1.5), ("concurrent", None), ("turn_cap", 2.5), ("turn_cap", True)]
+)
 def test_counts_are_whole_numbers(key, value):
     with pytest.raises(RaccoonError, match=f"{key}="):
         play_games(PAIR, [0], 1, **{key: value})
@@ -178,7 +180,7 @@ def _walked(games: int) -> np.ndarray:
 def test_games_start_from_given_boards():
     starts, recorder = _walked(24), Recorder()
     starts[5] = START
-    result = play_games(PAIR, np.arange(100, 124), 8, observers=[recorder], starts=starts, batch=7)
+    result = play_games(PAIR, np.arange(100, 124), 8, observers=[recorder], starts=starts, concurrent=7)
     first = []
     for record, start, rolls in zip(recorder.records(), starts, result.rolls, strict=True):
         assert (record.boards[0] == start).all()

@@ -6,10 +6,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-__all__ = ["KEYS", "understood"]
+__all__ = ["understood"]
 
-KEYS = ("trainer.arm", "trainer.gradient_clip")
-_ADDED = re.compile(rf"(?:{'|'.join(map(re.escape, KEYS))}|stages(?:\.\w+)+)=")
+_KEYS = (
+    r"trainer\.(?:arm|gradient_clip)",
+    r"(?:evaluator|data\.source|data\.source\.positions)\.batch",
+    r"(?:opponent\.)?cube\.turns",
+    r"stages(?:\.\w+)+",
+)
+_ADDED = re.compile(rf"(?:{'|'.join(_KEYS)})=")
 
 
 def understood(arguments: Iterable[str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,12 +38,13 @@ class SelfPlayLabels:
     """Positions of self-play games and of plays not made there, labelled by a teacher.
 
     ``player`` and ``teacher`` are config nodes (a Player; an Engine that knows the outcome distribution), built in the
-    workers. ``games`` are played, ``shard_games`` a shard. ``sibling_share`` of the rows (0 to 0.75, at most: some turns
-    have one play) are other afterstates of the same turns, chosen at random or, where ``rank`` is the config node of an engine, the best
-    by its value; ``explore`` of the turns (0 to 1) are played at random. A game gives
+    workers. ``games`` are played, ``shard_games`` a shard, ``concurrent`` at a time. ``sibling_share`` of the rows (0 to 0.75, at
+    most: some turns have one play) are other afterstates of the same turns, chosen at random or, where ``rank`` is the config node
+    of an engine, the best by its value; ``explore`` of the turns (0 to 1) are played at random. A game gives
     about 50 rows of its own. The same seed gives the same shard ``i`` whatever ``games`` is: a set can be grown.
     """
 
+    renamed: ClassVar[Mapping[str, str]] = {"batch": "concurrent"}
     player: Mapping[str, Any]
     teacher: Mapping[str, Any]
     games: int = 4000
@@ -51,7 +52,7 @@ class SelfPlayLabels:
     sibling_share: float = 0.5
     explore: float = 0.0
     seed: int = 1
-    batch: int = 250
+    concurrent: int = 250
     rank: Mapping[str, Any] | None = None
     name: str = "selfplay"
 
@@ -73,7 +74,7 @@ class SelfPlayLabels:
         }
         if self.rank is not None:
             identity["rank"] = identity_of(self.rank)
-        knobs = {**identity, "player": self.player, "teacher": self.teacher, "rank": self.rank, "batch": self.batch}
+        knobs = {**identity, "player": self.player, "teacher": self.teacher, "rank": self.rank, "concurrent": self.concurrent}
         count = -(-self.games // self.shard_games)
         about = {"teacher": self.teacher, "player": self.player, "seed": self.seed, "games": count * self.shard_games}
         parts = -(-self.shard_games // _PART)
@@ -81,7 +82,7 @@ class SelfPlayLabels:
         return Plan(identity, selfplay_shard, knobs, count, label, about, part=selfplay_part, parts=parts, join=joined, unit="rows")
 
     def _check(self) -> None:
-        for key in ("games", "shard_games", "batch"):
+        for key in ("games", "shard_games", "concurrent"):
             whole(f"data.source.{key}", getattr(self, key), 1)
         check_units("data.source.games", self.games, self.shard_games)
         limit = _MAX_SIBLINGS / (1 + _MAX_SIBLINGS)
@@ -120,7 +121,7 @@ def selfplay_part(job: Mapping[str, Any], task: int) -> dict[str, Any]:
     recorder = PositionRecorder(job["sibling_share"] / (1 - job["sibling_share"]), job["seed"], rank)
     first = index * job["shard_games"]
     games = np.arange(first + number * _PART, first + min((number + 1) * _PART, job["shard_games"]))
-    play_games((player, player), games, job["seed"], observers=(recorder,), batch=job["batch"])
+    play_games((player, player), games, job["seed"], observers=(recorder,), concurrent=job["concurrent"])
     found = recorder.collect()
     expect(len(found.boards))
     return {"rows": pack(found.boards, label(teacher, found.boards), found.game, found.turn, found.provenance)}

@@ -144,7 +144,7 @@ class SelfPlay(pl.LightningDataModule):
         player, recorder = self.make_player_and_recorder(engine)
         epoch, within = int(numbers[0]) // self.games, numbers % self.games
         began = time.perf_counter()
-        knobs: dict[str, Any] = {"batch": self.concurrent, "turn_cap": self.turn_cap, "starts": self.starts(epoch)[within]}
+        knobs: dict[str, Any] = {"concurrent": self.concurrent, "turn_cap": self.turn_cap, "starts": self.starts(epoch)[within]}
         result = play_games((player, player), numbers, self.seed, observers=[recorder], **knobs)
         middle = time.perf_counter()
         rows = self.rows(recorder, learner, engine)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, ClassVar, TypedDict
 
 from raccoon.contracts import Report
 from raccoon.eval.arena.games import MatchPlan, Played, play_match
@@ -17,7 +17,7 @@ __all__ = ["GameOptions", "GamesEvaluator", "RecordedOptions"]
 class GameOptions(TypedDict, total=False):
     """Options of everything that plays games; ``MatchPlan`` explains them and has their defaults."""
 
-    batch: int
+    concurrent: int
     turn_cap: int
 
 
@@ -32,6 +32,7 @@ class GamesEvaluator(ABC):
     """Plays the games of ``plan`` on ``executor`` and reports what ``describe`` makes of them. Killed runs continue from their shards."""
 
     name: str
+    renamed: ClassVar[Mapping[str, str]] = {"batch": "concurrent"}
 
     def __init__(self, executor: Executor, plan: MatchPlan) -> None:
         self.executor = executor

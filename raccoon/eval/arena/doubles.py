@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +82,7 @@ class DoublesConcession:
     """``games`` of the player's greedy arm against the opponent; ``second_price`` adds GNUBG 2-ply (pruned) as a judge."""
 
     name = "doubles"
+    renamed: ClassVar[Mapping[str, str]] = {"batch": "concurrent"}
 
     def __init__(
         self, executor: Executor, games: int = 1500, shard_games: int = 100, second_price: bool = False, **options: Unpack[GameOptions]
@@ -91,7 +92,7 @@ class DoublesConcession:
 
     def run(self, player: Mapping[str, Any], opponent: Mapping[str, Any] | None, run_dir: Path, seed: int) -> Report:
         """Play, compare and report. See ``Evaluator.run``. Raises RaccoonError for a player that has no engine."""
-        job = {"player": player, "opponent": opponent, "seed": seed, "plan": vars(self.plan), "second_price": self.second_price}
+        job = {"player": player, "opponent": opponent, "seed": seed, "plan": self.plan.for_job(), "second_price": self.second_price}
         shards = run_games(self.executor, concession_shard, job, self.plan, Path(run_dir) / "shards", self.name)
         turns = {key: np.concatenate([shard[key] for shard in shards]) for key in _COLUMNS}
         names = shards[0]["names"]
@@ -106,7 +107,7 @@ class DoublesConcession:
 
 def concession_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     """The turns of shard ``index`` as columns, and the names of the players."""
-    plan = MatchPlan(**job["plan"])
+    plan = MatchPlan.of_job(job["plan"])
     player = shared(job["player"], "player", Player)
     engine = getattr(player, "engine", None)
     if engine is None:
@@ -114,8 +115,10 @@ def concession_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     greedy = EnginePlayer(engine, StaticSearch("greedy"), name=f"{player.name} (greedy doubles)")
     observer = ConcessionObserver(EnginePlayer(engine, StaticSearch("joint")), job["second_price"])
     players = (greedy, shared(job["opponent"], "opponent", Player))
-    play_games(players, plan.games_of(index), job["seed"], observers=[observer, Progress()], batch=plan.batch, turn_cap=plan.turn_cap)
-    # by game, and within a game as played: the same table whatever the batch
+    play_games(
+        players, plan.games_of(index), job["seed"], observers=[observer, Progress()], concurrent=plan.concurrent, turn_cap=plan.turn_cap
+    )
+    # by game, and within a game as played: the same table however many are played at a time
     table = observer.table()
     order = np.argsort(table["game"], kind="stable")
     names = np.array([player.name for player in players])

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raccoon.aliases import ARGUMENTS
 from raccoon.checks import quoted, whole
 from raccoon.config.instantiate import shared
 from raccoon.contracts import Boards, CubeRules, Player, RaccoonError
@@ -31,6 +32,9 @@ __all__ = ["MatchPlan", "Played", "Starts", "build_players", "luck_switch", "pla
 
 Starts = Sequence[tuple[str, str]]
 """Groups, each with the Position ID of a board; the side on roll there is the player that the opening outcome names."""
+_FIRST = ARGUMENTS["eval.VRArena"]
+_LATER = ("record", "starts")
+"""Options that came later: without a value they leave the identity of a job as it was."""
 _LEAST = 16  # games side by side, below which a network is asked for too little at a time
 
 
@@ -47,7 +51,7 @@ def luck_switch(value: Any) -> bool:
 class MatchPlan:
     """Which games to play: global indices ``first .. first + games - 1`` in shards of ``shard_games`` at most (``size``).
 
-    ``batch`` games are live at a time in a worker; ``luck`` adds up the dice luck; ``openings`` as in ``play.dice``. ``cube``:
+    ``concurrent`` games are live at a time in a worker; ``luck`` adds up the dice luck; ``openings`` as in ``play.dice``. ``cube``:
     arguments of ``CubeRules`` where a cube is in play, None for cubeless games; ``match_length``: play matches, whose luck is
     not counted. ``record``: keep the moves and write them as match text (``matches/*.mat`` beside the shards' folder). ``starts``: where
     games start, None for the starting position; ``start_rows`` says which game starts where.
@@ -56,7 +60,7 @@ class MatchPlan:
     games: int
     shard_games: int = 250
     first: int = 0
-    batch: int = 256
+    concurrent: int = 256
     luck: bool = True
     openings: str = "random"
     turn_cap: int = 1000
@@ -66,7 +70,7 @@ class MatchPlan:
     starts: Starts | None = None
 
     def __post_init__(self) -> None:
-        for name in ("games", "shard_games", "batch", "turn_cap"):
+        for name in ("games", "shard_games", "concurrent", "turn_cap"):
             whole(f"evaluator.{name}", getattr(self, name), 1)
         if not isinstance(self.record, bool):
             raise RaccoonError(f"evaluator.record={quoted(self.record)}: give true or false")
@@ -75,6 +79,16 @@ class MatchPlan:
             raise RaccoonError(f"evaluator.openings={quoted(self.openings)}: choose one of {', '.join(OPENING_MODES)}")
         if self.match_length is not None:
             check_length(self.match_length, "evaluator.match_length")
+
+    def for_job(self) -> dict[str, Any]:
+        """The arguments as jobs name them. Jobs are hashed, so an argument keeps the name that it had first."""
+        return {_FIRST.get(key, key): value for key, value in vars(self).items()}
+
+    @classmethod
+    def of_job(cls, options: Mapping[str, Any]) -> MatchPlan:
+        """The plan that ``for_job`` gave."""
+        present = {old: new for new, old in _FIRST.items()}
+        return cls(**{present.get(key, key): value for key, value in options.items()})
 
     @property
     def rules(self) -> CubeRules | None:
@@ -144,9 +158,7 @@ def play_match(
     label: str,
 ) -> Played:
     """Play the games of ``plan``; shards already in ``folder`` are read. Raises RaccoonError when there is no opponent."""
-    options = {
-        key: value for key, value in vars(plan).items() if key not in ("record", "starts") or value
-    }  # else as before they were there
+    options = {key: value for key, value in plan.for_job().items() if key not in _LATER or value}
     job = {"player": player, "opponent": opponent, "seed": seed, "plan": options}
     fresh, began = not any(folder.glob("shard-*.npz")), time.perf_counter()
     shards = run_games(executor, match_shard, job, plan, folder, label)
@@ -186,7 +198,7 @@ def _both(shards: Sequence[Mapping[str, Any]], what: str) -> tuple[int, int]:
 
 def match_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     """The games of shard ``index`` of a job of ``play_match``."""
-    plan = MatchPlan(**job["plan"])
+    plan = MatchPlan.of_job(job["plan"])
     games = plan.games_of(index)
     players = build_players(job["player"], job["opponent"])
     before = [(_count(player, "evaluations"), _count(player, "restarts_used")) for player in players]
@@ -199,7 +211,7 @@ def match_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
         games,
         job["seed"],
         observers=watching,
-        batch=plan.batch,
+        concurrent=plan.concurrent,
         openings=plan.openings,
         turn_cap=plan.turn_cap,
         cube=plan.rules,

@@ -38,7 +38,7 @@ class ArenaOptions(RecordedOptions, total=False):
 class VRArena(GamesEvaluator):
     """Cubeless money games, seats alternated. Killed runs continue from the shards in the run folder.
 
-    ``games`` in shards of ``shard_games``; ``batch`` games live at a time in a worker. ``luck``: ``gnubg0`` takes
+    ``games`` in shards of ``shard_games``; ``concurrent`` games live at a time in a worker. ``luck``: ``gnubg0`` takes
     GNUBG's 0-ply luck off every result, ``off`` does not compute it (the games are the same). ``openings``: ``random``
     or ``stratified`` (each of the 30 opening outcomes equally often). Games stopped by ``turn_cap`` rolls are counted
     apart. ``report``: ``full``, with diagnostics of the luck, costs and ``games.csv``; or ``verdict``, the short way: who is

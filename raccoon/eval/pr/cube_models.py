@@ -51,7 +51,7 @@ def model_scores(
     for name, given in decided.by_model.items():
         found.append(ModelScores(decided.name, name, score(name, cube, given), ordered(models[name], probs6)))
     reference = six_from_five(cube.probs5)
-    alone = dict(models) if own is None or not own.turns else {"own": own, **models}
+    alone = dict(models) if own is None or not own.doubles else {"own": own, **models}
     for name, model in alone.items():
         answers = cube_scoring.model_answers(model, reference, cube, rules)
         found.append(ModelScores(REFERENCE, name, score(name, cube, answers), ordered(model, reference)))

@@ -72,7 +72,7 @@ def test_exploring_changes_the_games(labels: Labels, small: PositionStore, inlin
 
 
 def test_rows_depend_on_neither_batch_nor_workers(labels: Labels, small: PositionStore, tmp_path: Path) -> None:
-    two = generate(labels(batch=3), tmp_path / "set", ProcessExecutor(workers=2, progress=False))
+    two = generate(labels(concurrent=3), tmp_path / "set", ProcessExecutor(workers=2, progress=False))
     assert two.fingerprint == small.fingerprint
     assert (everything(two) == everything(small)).all()
 

@@ -20,7 +20,7 @@ PLAYER = EnginePlayer(RandomEngine(1))
 
 def test_episodes_are_the_recorded_games_and_their_last_boards():
     whole, recorder = Recorder(), EpisodeRecorder()
-    result = play_games((PLAYER, PLAYER), np.arange(40, 52), 5, observers=[whole, recorder], batch=5, turn_cap=90)
+    result = play_games((PLAYER, PLAYER), np.arange(40, 52), 5, observers=[whole, recorder], concurrent=5, turn_cap=90)
     assert 0 < result.capped.sum() < 12
     episodes = recorder.episodes()
     assert episodes.games.tolist() == list(range(40, 52))

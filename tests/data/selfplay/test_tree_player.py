@@ -1,4 +1,4 @@
-"""Games that a tree search plays: what is recorded of them is what was searched and played, whatever the batch."""
+"""Games that a tree search plays: what is recorded of them is what was searched and played, however many are played at a time."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from raccoon.search.mcts.search import MCTS
 GAMES, CAP = np.arange(5), 14
 
 
-def play(batch: int = 8, games: Any = GAMES, **knobs: Any) -> tuple[TreePlayer, list[Record], MatchResult]:
+def play(concurrent: int = 8, games: Any = GAMES, **knobs: Any) -> tuple[TreePlayer, list[Record], MatchResult]:
     settings = {"turns": 6, "late": 0.0, **knobs}
     player = TreePlayer(RandomEngine(3), MCTS(6, noise=0.25, temperature=1.0), 7, **settings)
     recorder = Recorder()
-    result = play_games((player, player), games, 7, observers=[player, recorder], batch=batch, turn_cap=CAP)
+    result = play_games((player, player), games, 7, observers=[player, recorder], concurrent=concurrent, turn_cap=CAP)
     return player, list(recorder.records()), result
 
 
@@ -94,8 +94,8 @@ def test_root_values_are_those_of_the_same_searches_made_alone(played):
 
 def test_nothing_depends_on_what_is_played_at_the_same_time(played):
     rows, _ = decisions(played[0])
-    for batch in (1, 3):
-        assert (decisions(play(batch)[0])[0] == rows).all()
+    for concurrent in (1, 3):
+        assert (decisions(play(concurrent)[0])[0] == rows).all()
     alone = play(games=GAMES[3:4])[0]
     np.testing.assert_array_equal(alone.episodes().boards, played[0].episodes().boards[slice(*played[0].episodes().offsets[3:5])])
 

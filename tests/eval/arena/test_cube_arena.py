@@ -1,4 +1,4 @@
-"""The cube arena: the same games for any batch and control, figures that agree with the games, matches, resuming, refusals."""
+"""The cube arena: the same games however many at a time and for any control, figures that agree with them, matches, resuming, refusals."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def test_figures_come_from_the_games(played) -> None:
     assert any("cap" not in note and "cube live to 1024, jacoby off, beavers off" in note for note in report.notes)
 
 
-def test_games_do_not_depend_on_batch_shards_or_control(played, tmp_path) -> None:
-    settings = [{"batch": 3, "luck": True}, {"shard_games": 12}, {"luck": "cubeless"}, {"luck": "off"}, {"luck": False}]
+def test_games_do_not_depend_on_concurrency_shards_or_control(played, tmp_path) -> None:
+    settings = [{"concurrent": 3, "luck": True}, {"shard_games": 12}, {"luck": "cubeless"}, {"luck": "off"}, {"luck": False}]
     reports = [played[1], *(run(tmp_path / str(number), **setting) for number, setting in enumerate(settings, start=1))]
     first = [(row["points"], row["rolls"], row["cube"]) for row in games(played[0])]
     for number in (1, 2, 3):

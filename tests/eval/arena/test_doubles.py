@@ -32,10 +32,10 @@ def test_report(tmp_path):
     reports.write(report, tmp_path)
 
 
-def test_the_table_does_not_depend_on_the_batch():
+def test_the_table_does_not_depend_on_how_many_games_are_played_at_a_time():
     tables = []
-    for batch in (256, 3):
-        plan = vars(MatchPlan(6, batch=batch, luck=False))
+    for concurrent in (256, 3):
+        plan = vars(MatchPlan(6, concurrent=concurrent, luck=False))
         tables.append(concession_shard({"player": GNUBG, "opponent": GNUBG, "seed": 4, "plan": plan, "second_price": False}, 0))
     for key in ("game", "double", "two_step", "differ", "gnubg0"):
         assert (tables[0][key] == tables[1][key]).all()

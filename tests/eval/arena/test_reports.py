@@ -26,7 +26,7 @@ SMALL = {"games": 4, "shard_games": 3}
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "arena": ("arena", SMALL),
     "arena, luck off": ("arena", {**SMALL, "luck": "off"}),
-    "vr_arena": ("vr_arena", {**SMALL, "batch": 2}),
+    "vr_arena": ("vr_arena", {**SMALL, "concurrent": 2}),
     "vr_arena, stratified, recorded": ("vr_arena", {**SMALL, "openings": "stratified", "luck": False, "record": True}),
     "vr_arena, capped": ("vr_arena", {"games": 4, "turn_cap": 50}),
     "vr_arena, short matches": ("vr_arena", {"blocks": {"count": 2, "games": 2}}),

@@ -1,4 +1,4 @@
-"""The variance-reduced arena: the same result for any workers, batch and luck setting; resumable; honest intervals."""
+"""The variance-reduced arena: the same result for any workers, games at a time and luck setting; resumable; honest intervals."""
 
 import csv
 import os
@@ -29,10 +29,10 @@ def shard(opponent=None, index=0, **plan):
     return {key: value for key, value in result.items() if key != "seconds"}
 
 
-def test_results_do_not_depend_on_batch_or_luck():
+def test_results_do_not_depend_on_concurrency_or_luck():
     reference = shard(RANDOM)
-    for batch in (1, 7):
-        again = shard(RANDOM, batch=batch)
+    for concurrent in (1, 7):
+        again = shard(RANDOM, concurrent=concurrent)
         for key in ("games", "points", "rolls", "capped", "luck"):
             assert (again[key] == reference[key]).all(), key
     off = shard(RANDOM, luck=False)
@@ -162,7 +162,7 @@ def match_shard_games(folder):
     [
         ({"games": 0}, "evaluator.games=0"),
         ({"games": 2.5}, "evaluator.games=2.5"),
-        ({"batch": 0}, "evaluator.batch=0"),
+        ({"concurrent": 0}, "evaluator.concurrent=0"),
         ({"shard_games": -1}, "evaluator.shard_games=-1"),
         ({"turn_cap": True}, "evaluator.turn_cap=True"),
         ({"luck": "some"}, "evaluator.luck='some'"),
@@ -208,8 +208,8 @@ def test_a_killed_run_ends_like_one_that_was_not(tmp_path):
 @pytest.mark.slow
 def test_workers_change_nothing(tmp_path):
     texts = []
-    for workers, batch in ((1, 7), (2, 256)):
+    for workers, concurrent in ((1, 7), (2, 256)):
         folder = tmp_path / f"{workers}"
-        VRArena(ProcessExecutor(workers, progress=False), games=8, shard_games=3, batch=batch).run(GNUBG, RANDOM, folder, 5)
+        VRArena(ProcessExecutor(workers, progress=False), games=8, shard_games=3, concurrent=concurrent).run(GNUBG, RANDOM, folder, 5)
         texts.append((folder / "games.csv").read_text())
     assert texts[0] == texts[1]

@@ -27,7 +27,7 @@ HERE = ProcessExecutor(workers=0, progress=False)
 PLAYER = "raccoon.play.EnginePlayer"
 MODEL = "raccoon.cube.Janowski"
 GNUBG: dict[str, Any] = {"_target_": PLAYER, "engine": {"_target_": "raccoon.engine.GnubgEngine", "ply": 0}}
-PASSIVE: dict[str, Any] = {**GNUBG, "cube": {"_target_": MODEL, "turns": False}}
+PASSIVE: dict[str, Any] = {**GNUBG, "cube": {"_target_": MODEL, "doubles": False}}
 MODELS: dict[str, Any] = {"published": {"_target_": MODEL}, "dead": {"_target_": MODEL, "x_contact": 0.0, "x_race": 0.0}}
 
 
@@ -98,7 +98,7 @@ def test_a_run_agrees_with_the_formulas_one_position_at_a_time(tmp_path: Path) -
     report_files.write(result, tmp_path)
     assert result.figures["pr"].value == pytest.approx(500 * scores.loss.mean()) == pytest.approx(2.6975, abs=1e-3)
     passive = score("passive", cube, CubeAnswers(np.zeros(285, bool), np.ones(285, bool)))
-    assert result.opponent == "gnubg0+noturns"
+    assert result.opponent == "gnubg0+nodoubles"
     assert result.figures["opponent_pr"].value == pytest.approx(500 * passive.loss.mean())
     assert result.figures["pr_difference"].value == pytest.approx(500 * (scores.loss - passive.loss).mean())
     assert {"decisions.npz", "cube_models.png", "cube_pr_by_plan.png", "report.json"} <= {path.name for path in tmp_path.iterdir()}
