@@ -23,13 +23,14 @@ __all__ = ["declared"]
 
 _LIGHT = ("collections.abc", "pathlib", "typing")
 _DEEPEST = 8
+_HELD = ("Enum", "Flag", "str", "int", "float", "dict", "list", "tuple", "NamedTuple", "TypedDict")
 _Definition = ast.ClassDef | ast.FunctionDef
 
 
 def declared(target: str) -> Callable[..., Any] | None:
     """A stand-in for the class or function ``target``: same parameters, defaults and annotations, and it cannot be called.
 
-    Annotations that name more than builtins, ``typing``, ``collections.abc`` and ``pathlib`` are ``Any``, and so are those of
+    Annotations that name more than builtins, ``typing``, ``collections.abc``, ``pathlib`` and classes are ``Any``, and so are those of
     parameters whose default is no literal. None where the source does not tell: there is none, or the signature is made
     elsewhere (by a decorator other than ``dataclass``, a base class of another kind). A decorator that Lightning puts on an ``__init__``
     keeps the signature.
@@ -193,10 +194,10 @@ def _parameter(module: str, given: ast.arg, kind: Any, default: ast.expr | None)
 
 
 def _hint(module: str, annotation: ast.expr) -> Any:
-    """What an annotation means; ``Any`` where it names more than ``_light`` and TypedDicts."""
+    """What an annotation means; ``Any`` where it names more than ``_light`` and classes."""
     names = {node.id for node in ast.walk(annotation) if isinstance(node, ast.Name)}
     known = _light(module)
-    others = {name: made for name in names - set(known) if (made := _typed_dict(module, name)) is not None}
+    others = {name: made for name in names - set(known) if (made := _typed_dict(module, name) or _kind(module, name)) is not None}
     holder = types.SimpleNamespace(__annotations__={"it": ast.unparse(annotation)})
     try:
         return typing.get_type_hints(holder, known | others)["it"]
@@ -218,6 +219,16 @@ def _typed_dict(module: str, name: str) -> Any:
     fields = {key: hint for one in above for key, hint in typing.get_type_hints(one).items()}
     own = {one.target.id: one.annotation for one in node.body if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)}
     return TypedDict(name, fields | {key: _hint(home, hint) for key, hint in own.items()})  # pyright: ignore
+
+
+@functools.cache
+def _kind(module: str, name: str) -> type | None:
+    """A stand-in for the class that ``name`` means in ``module``: for telling that a number or a text is none of it. None where it means
+    something else, or values that a config can hold."""
+    found = _definition(module, name)
+    if found is None or not isinstance(found[1], ast.ClassDef):
+        return None
+    return None if any(ast.unparse(base).endswith(_HELD) for base in found[1].bases) else type(name, (), {"__module__": found[0]})
 
 
 @functools.cache
