@@ -21,9 +21,9 @@ LEVELS: dict[str, int] = {
 """Level name -> ply. GNU Backgammon's lowest levels add noise to the same 0-ply evaluation; here they play it clean."""
 
 
-def ply_of(level: str) -> int:
-    """Ply of a level name (any case; ``_`` and ``-`` read as a blank). Raises RaccoonError listing the names."""
-    key = " ".join(level.lower().replace("_", " ").replace("-", " ").split())
-    if key not in LEVELS:
-        raise RaccoonError(f"GNUBG level {quoted(level)}: unknown; give one of {', '.join(LEVELS)}")
-    return LEVELS[key]
+def ply_of(level: str, key: str = "level") -> int:
+    """Ply of a level name (any case; ``_`` and ``-`` read as a blank). Raises RaccoonError naming ``key`` and listing the names."""
+    name = " ".join(level.lower().replace("_", " ").replace("-", " ").split())
+    if name not in LEVELS:
+        raise RaccoonError(f"{key}={quoted(level)}: is no level of GNUBG; choose one of {', '.join(LEVELS)}")
+    return LEVELS[name]

@@ -13,7 +13,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -24,7 +24,9 @@ from omegaconf import DictConfig
 
 from raccoon import testing
 from raccoon.cli.program.composing import compose
+from raccoon.config.arguments import _parameters
 from raccoon.config.instantiate import build, check_declared, check_flags, plain
+from raccoon.config.targets import locate
 from raccoon.contracts import Evaluator, Player, RaccoonError, Search
 from raccoon.data.label_sets.generate import SelfPlayLabels, generate
 from raccoon.engine.net import NetEngine
@@ -308,6 +310,26 @@ def test_dear_option_passes_the_check_of_its_group(group: str, option: str, over
 @pytest.mark.parametrize("option", list(catalogue()["evaluator"]))
 def test_evaluator_gives_the_same_in_two_workers(option: str, overrides: Callable[[str, str], list[str]]) -> None:
     check_evaluator(compose("evaluate", overrides("evaluator", option)), workers=2)
+
+
+def _refusal(node: Any, group: str, otherwise: str, **extra: Any) -> str:
+    """Why ``node`` is refused; ``otherwise`` where it is not."""
+    try:
+        build(node, group, **extra)
+    except RaccoonError as error:
+        return str(error)
+    return otherwise
+
+
+@pytest.mark.parametrize(("group", "option"), [one for one in OPTIONS if one[0] in ("evaluator", "search", "cube")])
+def test_a_word_that_an_option_does_not_know_is_refused_by_its_key(
+    group: str, option: str, overrides: Callable[[str, str], list[str]]
+) -> None:
+    node = plain(compose("evaluate", overrides(group, option))[group])
+    extra = {"executor": ProcessExecutor(0)} if group == "evaluator" else {}
+    for name, hint in _parameters(locate(node["_target_"]))[0].items():
+        if str in (hint, *get_args(hint)):
+            assert f"{group}.{name}" in _refusal({**node, name: "no such word"}, group, f"{group}.{name}", **extra)
 
 
 def test_every_group_has_a_check_and_every_dear_option_exists() -> None:

@@ -135,7 +135,7 @@ def test_candidates_are_whole_turns_best_first(ply: int) -> None:
 def test_levels() -> None:
     assert {name: ply_of(name) for name in LEVELS} == LEVELS
     assert ply_of("World_Class") == 2
-    with pytest.raises(RaccoonError, match="'master': unknown; give one of beginner"):
+    with pytest.raises(RaccoonError, match=r"level='?master'?: is no level of GNUBG; choose one of beginner"):
         ply_of("master")
 
 

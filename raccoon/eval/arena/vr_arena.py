@@ -154,7 +154,7 @@ def level_node(level: str) -> dict[str, Any]:
 
     Raises RaccoonError listing the levels.
     """
-    ply = ply_of(level)
+    ply = ply_of(level, "evaluator.level")
     engine = {"_target_": "raccoon.engine.GnubgEngine", "ply": ply, "package": "pruned" if ply else "nn"}
     return {"_target_": "raccoon.play.EnginePlayer", "name": f"gnubg {level}", "engine": engine}
 

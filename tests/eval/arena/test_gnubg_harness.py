@@ -27,7 +27,7 @@ def test_the_level_replaces_the_opponent(tmp_path):
 
 
 def test_unknown_level_lists_the_names():
-    with pytest.raises(RaccoonError, match="grandmaster"):
+    with pytest.raises(RaccoonError, match=r"evaluator\.level='?wizard'?: is no level of GNUBG; choose one of beginner.*grandmaster"):
         GnubgHarness(HERE, level="wizard")
 
 
