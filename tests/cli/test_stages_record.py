@@ -10,12 +10,15 @@ from typing import Any
 import pytest
 from omegaconf import OmegaConf
 
-from raccoon.cli.stages.checked import Checked
+from raccoon.cli.program import before
+from raccoon.cli.stages.checked import Checked, _check
 from raccoon.cli.stages.record import made_anew, problem, read_record
 from raccoon.cli.stages.report import check_reports
 from raccoon.contracts import RaccoonError, Report
 from raccoon.report import report_files
 from raccoon.runs.stages import Stage
+
+OLD_SETS = Path(__file__).parents[1] / "golden" / "before_move" / "label_sets"
 
 
 def finished(folder: Path, name: str, kind: str = "train", **settings: Any) -> Checked:
@@ -57,6 +60,24 @@ def test_folders_that_no_stage_left_so_are_told(tmp_path: Path) -> None:
     assert problem(replace(one, stage=replace(one.stage, folder=tmp_path / "third")), record) == ""
 
 
+def test_shards_that_are_gone_are_told_where_the_stage_is_checked(tmp_path: Path) -> None:
+    labels = Stage("first", "labels", tmp_path / "first", redo=True)
+    shutil.copytree(next(OLD_SETS.iterdir()), labels.folder / "set")
+    (labels.folder / "status.json").write_text('{"state": "done"}')
+    made, record = Checked(labels, OmegaConf.create({}), (), {}), {"settings": {}, "inputs": {}}
+    after = Stage("second", "train", tmp_path / "second", inputs={"first.set": labels.folder / "set"})
+    reads = OmegaConf.create({"data": {"folders": [str(labels.folder / "set")]}})
+    assert problem(made, record) == ""
+    before.check("train", {"data": {"folders": [str(labels.folder / "set")]}})
+    shard = next((labels.folder / "set").glob("shard-*.npy"))
+    shard.unlink()
+    assert problem(made, record) == f"set/{shard.name} is gone"
+    with pytest.raises(RaccoonError, match=rf"{shard.name}: is gone; stages\.from=first makes it"):
+        _check(Checked(after, reads, (), {}), {})
+    with pytest.raises(RaccoonError, match=rf"data\.folders: .*{shard.name}: is not there; make the set again"):
+        before.check("train", {"data": {"folders": [str(labels.folder / "set")]}})
+
+
 def test_a_stage_made_from_one_that_is_gone_is_refused_before_that_is_made(tmp_path: Path) -> None:
     first, second = finished(tmp_path, "first"), finished(tmp_path, "second")
     second = replace(second, stage=replace(second.stage, inputs={"first.net": tmp_path / "first" / "net.pt"}))
@@ -69,8 +90,8 @@ def test_a_stage_made_from_one_that_is_gone_is_refused_before_that_is_made(tmp_p
 
 def test_a_broken_report_is_told_before_the_first_stage(tmp_path: Path) -> None:
     one = finished(tmp_path, "first").stage
-    check_reports([one])
+    check_reports([one], {})
     figures = Report("train", "first", None, 1, 1.0, tables={"epochs": [{"epoch": 1}]})
     report_files.write(figures, one.folder)
     with pytest.raises(RaccoonError, match=r"first/report\.json: an epoch has no number or no seconds"):
-        check_reports([one])
+        check_reports([one], {})

@@ -13,6 +13,7 @@ from raccoon.checks import quoted
 from raccoon.cli.program.keys import check_players
 from raccoon.config.instantiate import build, check_declared, check_flags
 from raccoon.contracts import Evaluator, RaccoonError
+from raccoon.data.label_sets.store import missing_file
 from raccoon.executor import Executor
 from raccoon.train.trainers.options import check_options
 
@@ -71,6 +72,8 @@ def _check_training(config: Mapping[str, Any], coming: Container[str]) -> None:
     for folder in folders if isinstance(folders, list) else []:
         if isinstance(folder, str) and folder not in coming and not Path(folder).is_dir():
             raise RaccoonError(f"data.folders: {quoted(folder)}: no such folder; name sets of labelled positions")
+        if isinstance(folder, str) and folder not in coming and (gone := missing_file(Path(folder))):
+            raise RaccoonError(f"data.folders: {gone}: is not there; make the set again, or leave it out")
     flags = config.get("runtime") or {}
     check_flags(flags, "runtime", _TRAINER)
     accelerator = flags.get("accelerator")

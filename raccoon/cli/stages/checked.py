@@ -15,6 +15,7 @@ from raccoon.cli.program.composing import compose
 from raccoon.cli.program.keys import READ, check_keys, key_of
 from raccoon.config.instantiate import build, plain
 from raccoon.contracts import RaccoonError
+from raccoon.data.label_sets.store import missing_file
 from raccoon.data.label_sets.writer import Source
 from raccoon.flatten import leaves
 from raccoon.runs import folder as runs
@@ -24,7 +25,7 @@ from raccoon.runs.stages import RESULTS, SET, Stage, quoted_path, shared_overrid
 if TYPE_CHECKING:
     from raccoon.model import RaccoonNet
 
-__all__ = ["Checked", "check_stages", "everywhere"]
+__all__ = ["Checked", "check_stages", "everywhere", "missing_result"]
 
 Coming = dict[str, Any]
 """Paths that a stage is to write, with the network that will be there; None for a set."""
@@ -158,11 +159,12 @@ def _check(one: Checked, coming: Coming) -> None:
     stage, config = one.stage, plain(one.cfg)
     there = {str(path) for path in stage.inputs.values() if str(path) not in coming}
     for path in there:
-        if not Path(path).exists():
+        gone = missing_result(Path(path))
+        if gone is not None:
             made_by = Path(path).parent
             if read_status(made_by).get("state") == "done":
-                raise RaccoonError(f"{path}: is gone; stages.from={made_by.name} makes it and what follows from it anew")
-            raise RaccoonError(f"{path}: is not there, and its stage is not to be run; take it into stages.only, or out of stages.skip")
+                raise RaccoonError(f"{gone}: is gone; stages.from={made_by.name} makes it and what follows from it anew")
+            raise RaccoonError(f"{gone}: is not there, and its stage is not to be run; take it into stages.only, or out of stages.skip")
     if stage.kind == "export":
         coming[str(stage.folder / RESULTS["net"])] = _averaged(stage.nets, coming)
         return
@@ -176,6 +178,11 @@ def _check(one: Checked, coming: Coming) -> None:
         net = build_parts(config, coming).trains.net
         coming |= {str(stage.folder / RESULTS[what]): net for what in ("net", "last", "best")}
     coming[str(stage.folder / SET)] = None
+
+
+def missing_result(path: Path) -> Path | None:
+    """The file that is not there of a result of a stage: of a set any that belongs to it; None where all are there."""
+    return missing_file(path) if path.is_dir() else None if path.exists() else path
 
 
 def _check_source(config: Mapping[str, Any], coming: Coming) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from raccoon.checks import quoted
-from raccoon.cli.stages.checked import Checked
+from raccoon.cli.stages.checked import Checked, missing_result
 from raccoon.contracts import RaccoonError
 from raccoon.data.label_sets.store import META, read_meta
 from raccoon.files import file_digest, locks, read_json
@@ -49,8 +49,8 @@ def problem(one: Checked, record: Any) -> str:
     for name, digest in digests(one.stage).items():
         if record["inputs"].get(name, digest) != digest:
             return f"{name} is not what it was made from"
-    gone = [RESULTS[what] for what in _LEFT[one.stage.kind] if not (folder / RESULTS[what]).exists()]
-    return f"{gone[0]} is gone" if gone and one.done and one.stage.redo else ""
+    gone = [path for what in _LEFT[one.stage.kind] if (path := missing_result(folder / RESULTS[what]))]
+    return f"{gone[0].relative_to(folder)} is gone" if gone and one.done and one.stage.redo else ""
 
 
 def made_anew(checked: Sequence[Checked]) -> None:

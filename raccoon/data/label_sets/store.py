@@ -37,6 +37,7 @@ __all__ = [
     "PositionStore",
     "check_shard",
     "checksum",
+    "missing_file",
     "read_meta",
     "shard_path",
     "signed",
@@ -175,6 +176,15 @@ def signed(meta: Mapping[str, Any]) -> dict[str, Any]:
     """``meta`` as it is read back from JSON, with its digest: the SHA-256 of all the rest, ordered by name."""
     plain = json.loads(json_text({key: value for key, value in meta.items() if key != "digest"}))
     return plain | {"digest": hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()}
+
+
+def missing_file(folder: Path) -> Path | None:
+    """The file of the set in ``folder`` that is not there: ``meta.json`` or a shard that it lists. None where all are there, whatever is
+    in them. Raises RaccoonError for a damaged ``meta.json``."""
+    if not (folder / META).exists():
+        return folder / META
+    paths = (shard_path(folder, int(index)) for index in read_meta(folder)["shards"])
+    return next((path for path in paths if not path.exists()), None)
 
 
 def check_shard(path: Path, entry: Mapping[str, Any], dtype: np.dtype[Any]) -> None:
