@@ -35,13 +35,17 @@ _NUMBERS: dict[str, tuple[str, type, tuple[int, ...]]] = {
     "cubeless": ("cubeless_equity", np.float64, ()),
     "probs5": ("probs", np.float64, (5,)),
     "std_error": ("std_error", np.float64, ()),
+    "difference_se": ("difference_se", np.float64, ()),
+    "no_double_se": ("equity_nd_se", np.float64, ()),
+    "double_take_se": ("equity_dt_se", np.float64, ()),
     "no_double": ("equity_nd", np.float64, ()),
     "double_take": ("equity_dt", np.float64, ()),
     "double_pass": ("equity_dp", np.float64, ()),
     "has_double": ("has_double", np.bool_, ()),
     "has_take": ("has_take", np.bool_, ()),
 }
-_OF_CANDIDATES = frozenset({"equity", "cubeless", "probs5", "std_error", "levels"})
+_ERRORS = ("std_error", "difference_se", "no_double_se", "double_take_se")
+_OF_CANDIDATES = frozenset({"equity", "cubeless", "probs5", "std_error", "difference_se", "levels"})
 
 
 def checked(benchmark: Benchmark) -> Benchmark:
@@ -102,12 +106,16 @@ def _check_values(part: CheckerDecisions | CubeDecisions, source: str) -> None:
             fault(_NUMBERS[name][0], column, ~(np.abs(column) <= limit), f"a number within ±{limit:g}")
     five = "win, win gammon or more, win backgammon, lose gammon or more, lose backgammon"
     fault("probs", part.probs5, ~nested(part.probs5, _SLACK), five)
+    for name in _ERRORS:
+        if hasattr(part, name):
+            error = getattr(part, name)
+            wrong = ~(np.isnan(error) | ((error >= 0) & (error <= _MOST_ERROR)))
+            fault(_NUMBERS[name][0], error, wrong, f"a number from 0 to {_MOST_ERROR:g}")
     if isinstance(part, CubeDecisions):
         passed = part.double_pass
         fault("equity_dp", passed, ~(np.abs(passed - 1.0) <= 1e-6), "1, what a pass is worth in a money game,")
         return
-    error, dice = part.std_error, part.dice
-    fault("std_error", error, ~(np.isnan(error) | ((error >= 0) & (error <= _MOST_ERROR))), f"a number from 0 to {_MOST_ERROR:g}")
+    dice = part.dice
     fault("dice", dice, ((dice < 1) | (dice > 6)).any(axis=1), "two numbers from 1 to 6")
 
 

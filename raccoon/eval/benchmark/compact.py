@@ -34,6 +34,7 @@ _FORMAT = 1
 _UNIT = 1e-6
 _MOST = 1 << 30  # bytes, unpacked
 _CUBE_NUMBERS = ("no_double", "double_take", "double_pass")
+_CUBE_ERRORS = ("no_double_se", "double_take_se", "difference_se")
 _TEXT, _CODE = ("|S",), ("|u1", "<i4")
 _Column = tuple[tuple[str, ...], tuple[str | int, ...]]
 _COMMON: dict[str, _Column] = {
@@ -49,7 +50,11 @@ _CUBE: dict[str, _Column] = {
     **dict.fromkeys(_CUBE_NUMBERS, (("<i8",), ("N",))), "probs5": (("<i8",), ("N", 5)),
     "has_double": (("|b1",), ("N",)), "has_take": (("|b1",), ("N",)),
 }  # fmt: skip
-"""Types and shapes of the columns: N decisions, M candidates (of a cube decision: itself), K names."""
+_ERRORS: dict[str, dict[str, _Column]] = {
+    "checker": {"difference_se": (("|u1",), (4, "M"))}, "cube": dict.fromkeys(_CUBE_ERRORS, (("<i8",), ("N",))),
+}  # fmt: skip
+"""Types and shapes of the columns: N decisions, M candidates (of a cube decision: itself), K names. ``_ERRORS`` are written where a
+decision was measured; other files, and those of older versions, have none."""
 
 
 def write(benchmark: Benchmark, path: str | Path) -> int:
@@ -105,7 +110,8 @@ def _part(columns: dict[str, NDArray[Any]], name: str) -> dict[str, NDArray[Any]
         raise ValueError("a column that is one number")
     rows = len(found["keys"])
     candidates = len(found["children"]) if name == "checker" else rows
-    for key, (kinds, shape) in _COMMON.items() | (_CHECKER if name == "checker" else _CUBE).items():
+    measured = {key: column for key, column in _ERRORS[name].items() if key in found}
+    for key, (kinds, shape) in (_COMMON | (_CHECKER if name == "checker" else _CUBE) | measured).items():
         column = found[key]
         short = column.dtype.kind != "S" or column.dtype.itemsize <= 4 * LONGEST_TEXT
         wanted = tuple({"N": rows, "M": candidates, "K": column.size}.get(str(size), size) for size in shape)
@@ -147,7 +153,9 @@ def _pack_checker(part: CheckerDecisions) -> dict[str, NDArray[Any]]:
     units = {name: _units(values[best_first]) for name, values in numbers.items()}
     units["cubeless"] = units["cubeless"] - _from_probs(units)
     columns.update({name: _planes(np.diff(values, prepend=0)) if name == "equity" else _planes(values) for name, values in units.items()})
-    columns["std_error"] = _planes(_units(np.nan_to_num(part.std_error[best_first], nan=-_UNIT)))
+    columns["std_error"] = _planes(_known(part.std_error[best_first]))
+    if not np.isnan(part.difference_se).all():
+        columns["difference_se"] = _planes(_known(part.difference_se[best_first]))
     return columns
 
 
@@ -164,7 +172,7 @@ def _unpack_checker(columns: dict[str, NDArray[Any]]) -> CheckerDecisions:
     units = {name: _numbers(columns[name]) for name in ("equity", "cubeless", *(f"probs{i}" for i in range(5)))}
     units["equity"] = np.cumsum(units["equity"])
     units["cubeless"] = units["cubeless"] + _from_probs(units)
-    std_error = _numbers(columns["std_error"])
+    errors: dict[str, Any] = {name: _errors(_numbers(columns[name]))[order] for name in ("std_error", "difference_se") if name in columns}
     common["levels"] = common["levels"][order]
     return CheckerDecisions(
         **common,
@@ -174,7 +182,7 @@ def _unpack_checker(columns: dict[str, NDArray[Any]]) -> CheckerDecisions:
         equity=_values(units["equity"])[order],
         cubeless=_values(units["cubeless"])[order],
         probs5=np.stack([_values(units[f"probs{i}"])[order] for i in range(5)], axis=1),
-        std_error=np.where(std_error < 0, np.nan, _values(std_error))[order],
+        **errors,
     )
 
 
@@ -182,12 +190,16 @@ def _pack_cube(part: CubeDecisions) -> dict[str, NDArray[Any]]:
     columns = _pack_common(part)
     columns.update({name: _units(getattr(part, name)) for name in (*_CUBE_NUMBERS, "probs5")})
     columns.update(has_double=part.has_double, has_take=part.has_take)
+    errors = {name: _known(getattr(part, name)) for name in _CUBE_ERRORS}
+    if any((error >= 0).any() for error in errors.values()):
+        columns.update(errors)
     return columns
 
 
 def _unpack_cube(columns: dict[str, NDArray[Any]]) -> CubeDecisions:
     numbers: dict[str, Any] = {name: _values(columns[name]) for name in (*_CUBE_NUMBERS, "probs5")}
     numbers.update(has_double=columns["has_double"], has_take=columns["has_take"])
+    numbers.update({name: _errors(columns[name]) for name in _CUBE_ERRORS if name in columns})
     common = _unpack_common(columns)
     return CubeDecisions(**common, **numbers)
 
@@ -204,6 +216,15 @@ def _units(values: NDArray[np.float64]) -> NDArray[np.int64]:
 def _values(units: NDArray[np.int64]) -> NDArray[np.float64]:
     # Dividing by 1e6 gives the float nearest to the decimal number, as reading the JSON does.
     return units / 1e6
+
+
+def _known(errors: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Standard errors in millionths, -1 where unknown."""
+    return _units(np.nan_to_num(errors, nan=-_UNIT))
+
+
+def _errors(units: NDArray[np.int64]) -> NDArray[np.float64]:
+    return np.where(units < 0, np.nan, _values(units))
 
 
 def _from_probs(units: dict[str, NDArray[np.int64]]) -> NDArray[np.int64]:

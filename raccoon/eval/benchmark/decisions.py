@@ -7,7 +7,7 @@ about their order in the source (best first) can leak into a choice between equa
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -22,6 +22,13 @@ __all__ = ["Benchmark", "CheckerDecisions", "CubeDecisions"]
 
 Text = NDArray[np.str_]
 Floats = NDArray[np.float64]
+MEASURED_TIER, MEASURED_LEVEL = "rollout", "Rollout"
+"""What marks a reference that was measured: games played to the end, with the cube."""
+
+
+def _unknown() -> Floats:
+    """Stands for a column of NaN where standard errors are not given."""
+    return np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -41,7 +48,7 @@ class _Decisions:
 
     def take(self, rows: NDArray[Any]) -> Self:
         """The decisions of the given rows (mask or index array), in that order."""
-        return replace(self, **{field.name: self._of_rows(field.name, rows) for field in fields(self)})
+        return replace(self, **{column.name: self._of_rows(column.name, rows) for column in fields(self)})
 
     def _of_rows(self, name: str, rows: NDArray[Any]) -> Any:
         column = getattr(self, name)
@@ -54,13 +61,21 @@ class _Decisions:
         return self.take(np.isin(self.games, np.unique(self.games)[:count]))
 
 
+def _fill(part: _Decisions, size: int, *names: str) -> None:
+    """Makes columns that were not given ``float64[size]`` of NaN."""
+    for name in names:
+        if not len(getattr(part, name)):
+            object.__setattr__(part, name, np.full(size, np.nan))
+
+
 @dataclass(frozen=True)
 class CheckerDecisions(_Decisions):
     """``N`` checker plays with ``M`` candidates; the candidates of row ``i`` are ``offsets[i]:offsets[i + 1]``.
 
     In ``boards`` the mover is in slot 1; ``children int8[M, 2, 25]`` afterstates, opponent on roll. Reference
     numbers are to the mover, in points per unit of the current cube: ``equity`` cubeful, ``cubeless``, ``probs5``
-    (cumulative five), ``std_error`` NaN where unknown. ``levels`` tells how each candidate was evaluated.
+    (cumulative five). ``std_error`` of ``cubeless``; ``difference_se`` of its difference to the best candidate that was rolled out on
+    the same dice, NaN where unknown both. ``levels`` tells how each candidate was evaluated.
     """
 
     dice: NDArray[np.int8]
@@ -72,10 +87,19 @@ class CheckerDecisions(_Decisions):
     probs5: Floats
     std_error: Floats
     levels: Text
+    difference_se: Floats = field(default_factory=_unknown)
+
+    def __post_init__(self) -> None:
+        _fill(self, len(self.children), "difference_se")
 
     def turns(self, rules: CubeRules | None = None) -> Turns:
         """The decisions as a player sees them: the listed candidates are the children. ``rules`` of a live cube; None: no cube."""
         return Turns(self.boards, self.dice, self.cubes.under(rules), self.children, self.offsets)
+
+    @property
+    def measured(self) -> NDArray[np.bool_]:
+        """``bool[M]``: the candidate was rolled out to the end, by its decision's tier and its own level."""
+        return ragged.spread(self.tiers == MEASURED_TIER, self.offsets) & (self.levels == MEASURED_LEVEL)
 
     def rows_of_candidates(self) -> NDArray[np.int64]:
         """``int64[M]``: the decision each candidate belongs to."""
@@ -85,8 +109,8 @@ class CheckerDecisions(_Decisions):
         """The decisions of the given rows (mask or index array), in that order."""
         rows = np.arange(len(self))[rows]
         candidates, offsets = ragged.take(self.offsets, rows)
-        by_candidate = {"children", "equity", "cubeless", "probs5", "std_error", "levels"}
-        names = [field.name for field in fields(self) if field.name != "offsets"]
+        by_candidate = {"children", "equity", "cubeless", "probs5", "std_error", "difference_se", "levels"}
+        names = [column.name for column in fields(self) if column.name != "offsets"]
         picked = {name: self._of_rows(name, candidates if name in by_candidate else rows) for name in names}
         return CheckerDecisions(offsets=offsets, **picked)
 
@@ -106,7 +130,8 @@ class CubeDecisions(_Decisions):
     """``N`` cube positions before the roll, the possible doubler in slot 1.
 
     Equities to the doubler in points per unit of the current cube: ``no_double``, ``double_take`` (already times 2),
-    ``double_pass``. ``has_double``, ``has_take``: which of the two decisions are close enough to count.
+    ``double_pass``. ``has_double``, ``has_take``: which of the two decisions are close enough to count. Standard errors, NaN where
+    unknown: ``no_double_se``, ``double_take_se``, and ``difference_se`` of ``double_take - no_double``, both on the same dice.
     """
 
     cubes: Cubes
@@ -117,6 +142,17 @@ class CubeDecisions(_Decisions):
     has_double: NDArray[np.bool_]
     has_take: NDArray[np.bool_]
     levels: Text
+    no_double_se: Floats = field(default_factory=_unknown)
+    double_take_se: Floats = field(default_factory=_unknown)
+    difference_se: Floats = field(default_factory=_unknown)
+
+    def __post_init__(self) -> None:
+        _fill(self, len(self), "no_double_se", "double_take_se", "difference_se")
+
+    @property
+    def measured(self) -> NDArray[np.bool_]:
+        """``bool[N]``: the reference is a rollout played to the end, by tier and by level: the other ones come out of a search."""
+        return (self.tiers == MEASURED_TIER) & (self.levels == MEASURED_LEVEL)
 
     @property
     def should_double(self) -> NDArray[np.bool_]:

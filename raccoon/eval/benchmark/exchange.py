@@ -155,7 +155,6 @@ def _checker(rows: Sequence[_Row], source: str) -> CheckerDecisions:
     offsets = ragged.offsets_of(np.array(counts, np.int64))
     check_boards(children, np.repeat(common["keys"], counts), source, "candidate")
     order = key_order(children, offsets)
-    errors = [np.nan if move.data.get("std_error") is None else move.number("std_error") for move in moves]
     return CheckerDecisions(
         **common,
         dice=dice,
@@ -164,7 +163,8 @@ def _checker(rows: Sequence[_Row], source: str) -> CheckerDecisions:
         equity=np.array([move.number("equity") for move in moves], np.float64)[order],
         cubeless=np.array([move.number("cubeless_equity") for move in moves], np.float64)[order],
         probs5=_probs(moves)[order],
-        std_error=np.array(errors, np.float64)[order],
+        std_error=_errors(moves, "std_error")[order],
+        difference_se=_errors(moves, "difference_se")[order],
         levels=np.array([move.text("eval_level") for move in moves], np.str_)[order],
     )
 
@@ -179,7 +179,15 @@ def _cube(rows: Sequence[_Row]) -> CubeDecisions:
         has_double=np.array([row.flag("has_double") for row in rows], np.bool_),
         has_take=np.array([row.flag("has_take") for row in rows], np.bool_),
         levels=np.array([row.text("eval_level") for row in rows], np.str_),
+        no_double_se=_errors(rows, "equity_nd_se"),
+        double_take_se=_errors(rows, "equity_dt_se"),
+        difference_se=_errors(rows, "difference_se"),
     )
+
+
+def _errors(rows: Sequence[_Row], name: str) -> NDArray[np.float64]:
+    """``float64[N]``: standard errors, NaN where a row has none."""
+    return np.array([np.nan if row.data.get(name) is None else row.number(name) for row in rows], np.float64)
 
 
 def _probs(rows: Sequence[_Row]) -> NDArray[np.float64]:

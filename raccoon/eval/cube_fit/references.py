@@ -17,7 +17,7 @@ from raccoon.cube.exact_bearoff import CubefulBearoff
 from raccoon.cube.model import OWNERS, best_of
 from raccoon.engine.exact_bearoff.tables import count, positions
 from raccoon.env.board import terminal_points
-from raccoon.eval.benchmark.decisions import Benchmark, CheckerDecisions, CubeDecisions
+from raccoon.eval.benchmark.decisions import MEASURED_LEVEL, MEASURED_TIER, Benchmark, CheckerDecisions, CubeDecisions
 from raccoon.rng import generator
 
 __all__ = [
@@ -98,8 +98,8 @@ class Evidence:
 
 def classes(tiers: NDArray[np.str_], levels: NDArray[np.str_]) -> NDArray[np.str_]:
     """``str[n]``: how each reference was made. Both fields are needed: truncated rollouts have the level of complete ones."""
-    rolled = levels == "Rollout"
-    return np.where(rolled & (tiers == "rollout"), COMPLETED, np.where(rolled, TRUNCATED, np.where(levels == EXACT, EXACT, SEARCHED)))
+    rolled = levels == MEASURED_LEVEL
+    return np.where(rolled & (tiers == MEASURED_TIER), COMPLETED, np.where(rolled, TRUNCATED, np.where(levels == EXACT, EXACT, SEARCHED)))
 
 
 def references_of_benchmark(benchmark: Benchmark, checker: CheckerDecisions | None = None) -> ReferenceEquities:

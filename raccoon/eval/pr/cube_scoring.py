@@ -146,7 +146,7 @@ def errors(scores: CubeScores) -> list[dict[str, Any]]:
 
 def measured(cube: CubeDecisions) -> Bools:
     """``bool[N]``: the reference is a rollout played to the end, by tier and by level: the other ones come out of a search."""
-    return (cube.tiers == "rollout") & (cube.levels == "Rollout")
+    return cube.measured
 
 
 def group_masks(scores: CubeScores) -> dict[str, dict[str, Bools]]:

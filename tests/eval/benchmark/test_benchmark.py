@@ -232,7 +232,9 @@ def test_damaged_foreign_and_newer_compact_files_are_refused(tmp_path: Path) -> 
 
 
 def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "1,972 checker decisions (43,145 candidates), 285 cube" in command.run(["show", "embedded"])
+    text = command.run(["show", "embedded"])
+    assert "1,972 checker decisions (43,145 candidates), 285 cube" in text
+    assert any(line.split()[:5] == ["checker", "play", "2T", "743", "717"] for line in text.splitlines())
     for arguments, message in (
         ([], "usage"),
         (["show"], "usage"),
