@@ -1,9 +1,9 @@
 """Draws backgames and containment positions from a set of labelled positions, for ``evaluator.starts``.
 
-``python -m benchmarks.hard_starts SET OUT [--count 200] [--seed 1]`` writes OUT/backgame.txt and OUT/containment.txt, a Position ID a line,
-one position a game at most. A *backgame*: the side on roll holds two points or more in the opponent's home board, with two or
-three checkers on each, and is 70 pips behind or more. A *containment*: the opponent has borne off five checkers or more and has one or two on
-the bar or in the home board of the side on roll, who has borne off none.
+``python -m benchmarks.hard_starts SET OUT [--count 200] [--seed 1]`` writes OUT/backgame.txt and OUT/containment.txt, a Position
+ID a line, one position a game at most. A *backgame*: the side on roll holds two points or more in the opponent's home board, with two
+or three checkers on each, and is 70 pips behind or more. A *containment*: the opponent has borne off five checkers or more and has one or
+two on the bar or in the home board of the side on roll, who has borne off none.
 """
 
 from __future__ import annotations

@@ -233,8 +233,12 @@ def test_no_boards_no_rows() -> None:
     assert Encoder().encode_flat(np.zeros((0, 2, 25), np.int8)).shape == (0, 210)
 
 
-def test_a_last_point_held_against_the_bar_is_contact() -> None:
-    board = np.zeros((1, 2, 25), np.int8)
-    board[0, 1, 0], board[0, 0, 24], board[0, 0, 0] = 3, 2, 4
-    contact = encode(board, channels=[24, 25], normalize=False)[0, :, 0, 0]
-    assert contact.tolist() == [3.0, 4.0]  # three checkers a pip from passing the bar, two on the bar two pips from passing the ace point
+def test_a_side_with_nothing_but_its_ace_point_or_its_bar_has_contact() -> None:
+    boards = np.zeros((2, 2, 25), np.int8)
+    boards[0, 1, 0], boards[0, 0, 24], boards[0, 0, 0] = 3, 2, 4
+    boards[1, 1, 24], boards[1, 0, 0], boards[1, 0, 2] = 1, 2, 1
+    expected = np.array([slow_encode(board.tolist(), None, False) for board in boards], np.float32)
+    np.testing.assert_array_equal(encode(boards), expected)
+    contact = encode(boards, channels=[24, 25], normalize=False)[:, :, 0, 0]
+    assert contact[0].tolist() == [3.0, 4.0]  # three checkers a pip from passing the bar, two on the bar two pips from passing the ace point
+    assert (contact[1] > 0).all()
