@@ -12,12 +12,15 @@ import numpy as np
 import pytest
 
 from raccoon.cli import benchmark as command
-from raccoon.contracts import RaccoonError
+from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, Cubes, RaccoonError
+from raccoon.cube.model import Janowski
+from raccoon.engine.exact_bearoff.engine import BearoffEngine
 from raccoon.env import ragged
 from raccoon.env.board import pips
+from raccoon.env.movegen import afterstates
 from raccoon.eval.benchmark import compact
 from raccoon.eval.benchmark.decisions import Benchmark, CheckerDecisions
-from raccoon.eval.benchmark.exchange import parse
+from raccoon.eval.benchmark.exchange import key_order, parse
 from raccoon.eval.benchmark.loader import load
 from raccoon.eval.benchmark.roll import RollPlan, close_candidates, roll_benchmark
 from raccoon.eval.pr.checker import BGSagePR
@@ -147,3 +150,41 @@ def test_standard_errors_survive_both_forms(rolled: Path, tmp_path: Path) -> Non
     assert (read.cube.no_double_se[0], read.cube.double_take_se[0], read.cube.difference_se[0]) == (0.01, 0.02, 0.015)
     with pytest.raises(RaccoonError, match=r"equity_dt_se=-0\.02: a number from 0 to 10"):
         parse({"decisions": [cube | {"equity_dt_se": -0.02}]}, "x")
+
+
+def bearoff(mine: dict[int, int], theirs: dict[int, int]) -> Boards:
+    board = np.zeros((1, 2, 25), np.int8)
+    for side, points in ((1, mine), (0, theirs)):
+        for point, count in points.items():
+            board[0, side, point - 1] = count
+    return board
+
+
+@pytest.mark.parametrize("beavers", [False, True])
+def test_exact_evaluations_come_out_exactly(tmp_path: Path, beavers: bool) -> None:
+    """Bear-offs by the exact table: waiting, doubling (a beaver answers where doubling loses) and plays, as the table says."""
+    whole, model, engine = load(), Janowski(), BearoffEngine()
+    boards = np.concatenate([bearoff({6: 2}, {5: 1, 4: 1}), bearoff({5: 2, 6: 1}, {1: 4})])
+    cube = replace(
+        whole.cube.take(np.arange(2)), boards=boards, cubes=Cubes(np.array([1, 4], np.int32), np.array([CENTRED, OWNED], np.int8))
+    )
+    children, offsets = afterstates(boards[:1], np.array([[2, 1]], np.int8))
+    one = whole.checker.take(np.flatnonzero(np.diff(whole.checker.offsets) == len(children))[:1])
+    cubes = Cubes(np.array([2], np.int32), np.array([OPPONENT], np.int8))
+    dice, cubeless = np.array([[2, 1]], np.int8), 0.001 * np.arange(len(children))
+    order = key_order(children, offsets)
+    checker = replace(one, boards=boards[:1], dice=dice, children=children[order], cubes=cubes, cubeless=cubeless)
+    path = tmp_path / "exact.npz.xz"
+    compact.write(replace(whole, checker=checker, cube=cube, meta={"jacoby": False, "beavers": beavers}), path)
+    plan = RollPlan(trials=2, engine={"_target_": "raccoon.engine.BearoffEngine"}, prune=None, most=9)
+    found = roll_benchmark(SERIAL, str(path), plan, tmp_path / "parts")
+    nd, dt, _ = model.equities(engine.probs6(boards), boards, found.cube.cubes.under(found.rules))
+    np.testing.assert_allclose(found.cube.no_double, nd, atol=2e-6)
+    np.testing.assert_allclose(found.cube.double_take, dt, atol=2e-6)
+    assert dt[1] < 0
+    np.testing.assert_allclose(found.cube.difference_se, 0, atol=2e-6)
+    children, theirs = found.checker.children, cubes.under(found.rules).take(np.zeros(len(children), np.int64)).flipped()
+    assert len(children) > 1
+    np.testing.assert_allclose(found.checker.equity, -model.optimal(engine.probs6(children), children, theirs), atol=2e-6)
+    np.testing.assert_allclose(found.checker.cubeless, -engine.points(children), atol=2e-6)
+    np.testing.assert_allclose(found.checker.probs5[:, 0], engine.probs6(children)[:, 3], atol=2e-6)
