@@ -57,16 +57,16 @@ def main(folder: Path) -> None:
     torch.set_num_threads(1)
     calls: dict[str, Any] = {}
     for line in sys.stdin:
-        asked = json.loads(line)
-        name = asked["path"]
+        request = json.loads(line)
+        name = request["path"]
         try:
             if name not in calls:
                 calls[name] = hot_paths[name](lambda wanted: _locate(first(wanted)))
                 calls[name]()  # compiles the kernels, fills caches
             began = time.process_time()
-            for _ in range(asked["calls"]):
+            for _ in range(request["calls"]):
                 calls[name]()
-            answer: Any = (time.process_time() - began) / asked["calls"]
+            answer: Any = (time.process_time() - began) / request["calls"]
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(answer), file=answers, flush=True)

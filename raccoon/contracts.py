@@ -179,7 +179,7 @@ class CubeModel(Protocol):
         ...
 
     def equities(self, probs6: NDArray[np.floating], boards: Boards, cubes: Cubes) -> CubeEquities:
-        """All three; who may double is not asked."""
+        """All three; whether the side may double does not count."""
         ...
 
     def optimal(self, probs6: NDArray[np.floating], boards: Boards, cubes: Cubes) -> NDArray[np.float64]:

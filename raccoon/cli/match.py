@@ -94,20 +94,20 @@ class _Judged:
         self._write(document)
         return document
 
-    def _records(self, asked: Sequence[Any]) -> list[dict[str, Any]]:
+    def _records(self, decisions: Sequence[Any]) -> list[dict[str, Any]]:
         """The records of all decisions; those in the folder ``out`` are read, the others are added to it as they come."""
         from raccoon.executor import fingerprint
         from raccoon.matches.analysis import analyse_decisions
         from raccoon.progress import track
 
         if self.config["out"] is None:
-            return list(track(analyse_decisions(asked, self.player), len(asked), "analysis", "decisions"))
+            return list(track(analyse_decisions(decisions, self.player), len(decisions), "analysis", "decisions"))
         path = self._path(".jsonl")
         path.parent.mkdir(parents=True, exist_ok=True)
         mark = fingerprint({"player": self.config["player"], "match": True})
-        done = records.kept(path, mark, (one.named() for one in asked), self.config["resume"])
-        new = records.append(path, mark, analyse_decisions(asked[done:], self.player))
-        for _ in track(new, len(asked) - done, "analysis", "decisions"):
+        done = records.kept(path, mark, (one.named() for one in decisions), self.config["resume"])
+        new = records.append(path, mark, analyse_decisions(decisions[done:], self.player))
+        for _ in track(new, len(decisions) - done, "analysis", "decisions"):
             pass
         return [{key: value for key, value in json.loads(line).items() if key != "job"} for line in read_regular(path).splitlines()]
 

@@ -34,7 +34,7 @@ class _Refused:
     line: int
     reason: str
 
-    def asked(self) -> dict[str, Any]:
+    def as_record(self) -> dict[str, Any]:
         """Its record."""
         return {"input": self.text, "line": self.line, "error": self.reason}
 
@@ -152,7 +152,7 @@ def _records(config: dict[str, Any], entries: Iterable[Question | _Refused], pla
     questions = (entry for entry in ahead if not isinstance(entry, _Refused))
     found = analyse(questions, player.engine, player.search, player.cube, config["cubeful"])
     for entry in entries:
-        yield entry.asked() if isinstance(entry, _Refused) else _cut(next(found), config["top"])
+        yield entry.as_record() if isinstance(entry, _Refused) else _cut(next(found), config["top"])
 
 
 def _write(config: dict[str, Any], entries: list[Question] | _Lines, player: Any) -> None:
@@ -163,7 +163,7 @@ def _write(config: dict[str, Any], entries: list[Question] | _Lines, player: Any
 
     path = Path(config["out"])
     mark = fingerprint({"player": section(config, "player"), "top": config["top"], "cubeful": config["cubeful"]})
-    done = records.kept(path, mark, (entry.asked() for entry in entries), config["resume"])
+    done = records.kept(path, mark, (entry.as_record() for entry in entries), config["resume"])
     found = _records(config, itertools.islice(entries, done, None), player)
     for _ in track(records.append(path, mark, found), len(entries) - done, "analysis", "positions"):
         pass
@@ -236,8 +236,8 @@ def _cut(record: dict[str, Any], top: int | None) -> dict[str, Any]:
     if "candidates" not in record:
         return record
     shown = record["candidates"][:top]
-    asked = [row for row in record["candidates"][len(shown) :] if record["played"] and row["move"] == record["move"]]
-    return record | {"candidates": shown + asked}
+    played = [row for row in record["candidates"][len(shown) :] if record["played"] and row["move"] == record["move"]]
+    return record | {"candidates": shown + played}
 
 
 def main() -> None:

@@ -64,7 +64,7 @@ class CubefulBearoff:
         return self._held(boards)[:, [_COLUMN[owner] for owner in OWNERS]]
 
     def equities(self, boards: Boards, cubes: Cubes) -> CubeEquities:
-        """``(nd, dt, dp)`` to the side on roll, in points per unit of the cube before doubling; who may double is not asked."""
+        """``(nd, dt, dp)`` to the side on roll, in points per unit of the cube before doubling, whether or not the side may double."""
         if cubes.away is not None:
             raise RaccoonError("cubes.away: the cubeful bear-off table is for money play; use the model in matches")
         held = self._held(boards)

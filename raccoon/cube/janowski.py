@@ -115,7 +115,7 @@ def cl2cf_money(probs5: ArrayLike, owner: Any, x: ArrayLike, jacoby: ArrayLike =
 
 
 def cube_equities(probs5: ArrayLike, owner: Any, x: ArrayLike, jacoby: ArrayLike = False) -> CubeEquities:
-    """What each choice is worth to the player on roll; see ``CubeEquities``. Who may double is not asked here."""
+    """What each choice is worth to the player on roll; see ``CubeEquities``. Whether the side may double does not count."""
     now = cl2cf_money(probs5, owner, x, jacoby)
     taken = 2.0 * cl2cf_money(probs5, np.full(now.shape, OPPONENT, np.int8), x)
     return CubeEquities(now, taken, np.ones_like(now))

@@ -97,7 +97,7 @@ def cash_points(probs5: ArrayLike, cubes: Cubes) -> tuple[_Floats, _Floats]:
     """``float64[N]`` each: live cash point of the side on roll and of the other side, each in *its own* winning chance.
 
     The least chance at which the other side may as well pass a double, with live cubes ever after; 1 where doubling is of no
-    use. ``probs5 [N, 5]`` of the side on roll gives the shares of gammons. Who owns the cube is not asked.
+    use. ``probs5 [N, 5]`` of the side on roll gives the shares of gammons. Who owns the cube does not count.
     """
     return _cash_points(_Shares.of(probs5), _Scores.of(cubes), cubes.value.astype(np.intp))
 
@@ -152,6 +152,6 @@ def _share(p: _Floats, start: _Floats | float, stop: _Floats | float) -> _Floats
 
 
 def equities(probs5: ArrayLike, x: ArrayLike, cubes: Cubes) -> CubeEquities:
-    """``(nd, dt, dp)`` as match equities to the side on roll; see ``no_double``. Who may double is not asked here."""
+    """``(nd, dt, dp)`` as match equities to the side on roll; see ``no_double``. Whether the side may double does not count."""
     doubled = replace(cubes, value=2 * cubes.value.astype(np.int64), owner=np.full(len(cubes), OPPONENT, np.int8))
     return CubeEquities(no_double(probs5, x, cubes), no_double(probs5, x, doubled), after(cubes.value, cubes))

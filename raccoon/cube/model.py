@@ -107,7 +107,7 @@ class Janowski:
         return out
 
     def equities(self, probs6: NDArray[np.floating], boards: Boards, cubes: Cubes) -> CubeEquities:
-        """``(nd, dt, dp)`` to the side on roll, all in the unit of the cube before doubling; who may double is not asked."""
+        """``(nd, dt, dp)`` to the side on roll, all in the unit of the cube before doubling, whether or not the side may double."""
         if cubes.away is not None:
             return match_equity.equities(probs6_to_cumulative5(self.chances(probs6, boards)), self.index(boards), cubes)
         nd, dt, dp = cube_equities(probs6_to_cumulative5(probs6), cubes.owner, self.index(boards), cubes.jacoby())

@@ -27,7 +27,7 @@ def decisions_of(match: Match) -> list[Decision]:
     return list(each_decision(match))
 
 
-def analyse_decisions(asked: Iterable[Decision], judge: Any) -> Iterator[dict[str, Any]]:
+def analyse_decisions(decisions: Iterable[Decision], judge: Any) -> Iterator[dict[str, Any]]:
     """One record a decision, in order, by a player with ``engine``, ``search`` and ``cube``.
 
     All have ``game, number, player, kind, xgid, done, answer, line`` (see ``Decision``), ``best``, ``equity`` (of the best, to the side on
@@ -37,7 +37,7 @@ def analyse_decisions(asked: Iterable[Decision], judge: Any) -> Iterator[dict[st
     double_pass``, and where the double was answered ``best_answer``, ``answer_cost`` and ``answer_mwc_cost``; after a beaver also
     ``replies``, what both did with it in turn, the doubler first, with ``best_replies`` and ``reply_costs``, in the unit of the others.
     """
-    items, ahead = tee(asked)
+    items, ahead = tee(decisions)
     answers = analyse((one.question for one in ahead if _searched(one)), judge.engine, judge.search, judge.cube, None, chances=False)
     cube = isinstance(judge.search, CubefulSearch) and judge.engine.has_probs
     for one in items:

@@ -131,12 +131,12 @@ class GameState:
 
     def _answer_beaver(self, action: Action) -> Action:
         """Who was beavered takes, which a roll says as well, passes at the cube before it, or beavers again, as often as both like."""
-        asked, self._beavered = action.player, None
+        beavered, self._beavered = action.player, None
         if action.kind == "drop":
-            self.winner, self.points = 1 - asked, self.cube // 2
+            self.winner, self.points = 1 - beavered, self.cube // 2
         elif action.kind == "beaver":
             self.play = replace(self.play, position=replace(self.play.position, cube_value=2 * self.cube))
-            self._beavered = 1 - asked
+            self._beavered = 1 - beavered
         return action
 
     def _resign(self, action: Action) -> Action:

@@ -97,8 +97,8 @@ class GnubgProcess:
             except _NoAnswer as fault:
                 self.close()
                 if used == self.restarts:
-                    asked = "; ".join(commands)
-                    raise RaccoonError(f"GNU Backgammon ({self.path}) {fault} after player.restarts={used}; asked: {asked}") from fault
+                    sent = "; ".join(commands)
+                    raise RaccoonError(f"GNU Backgammon ({self.path}) {fault} after player.restarts={used}; asked: {sent}") from fault
                 used += 1
                 self.restarts_used += 1
                 log.warning("GNU Backgammon (%s) %s; started again", self.path, fault)

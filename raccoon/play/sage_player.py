@@ -95,13 +95,13 @@ class SagePlayer:
         rows = np.flatnonzero(cubes.may_double())
         if rows.size == 0:
             return answers
-        asked = list(zip(to_board26(boards[rows]).tolist(), self._cubes(cubes.take(rows)), strict=True))
+        questions = list(zip(to_board26(boards[rows]).tolist(), self._cubes(cubes.take(rows)), strict=True))
         rules = _money_rules(cubes)
         if self._deep is None:
-            positions = [(board, value, owner, *score.values()) for board, (value, owner, score) in asked]
+            positions = [(board, value, owner, *score.values()) for board, (value, owner, score) in questions]
             actions = self._sage.batch_evaluate_positions(positions, self._static, 1, **rules)
         else:
-            actions = [self._look_ahead(board, value, owner, {**score, **rules}) for board, (value, owner, score) in asked]
+            actions = [self._look_ahead(board, value, owner, {**score, **rules}) for board, (value, owner, score) in questions]
             self._forget()
         answers[rows] = [any(bool(action[key]) for key in keys) for action in actions]
         return answers

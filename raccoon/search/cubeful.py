@@ -57,9 +57,9 @@ class CubefulTree:
         out = -self.model.finished(-3.0 * leaves.exact, cubes)
         live = np.flatnonzero(leaves.index >= 0)
         # the same board under two cubes is asked twice: a board that two rows share has the same owner nearly always
-        asked, inverse = np.unique(np.column_stack([leaves.index[live], told_apart(cubes.take(live))]), axis=0, return_inverse=True)
+        distinct, inverse = np.unique(np.column_stack([leaves.index[live], told_apart(cubes.take(live))]), axis=0, return_inverse=True)
         inverse = inverse.reshape(-1)
-        first = np.empty(len(asked), np.int64)
+        first = np.empty(len(distinct), np.int64)
         first[inverse] = live
         out[live] = -self.optimal(children[first], cubes.take(first), depth)[inverse]
         return out

@@ -61,11 +61,11 @@ class Worker:
         return job()
 
     def _checked(self, ask: Callable[..., Any]) -> Callable[..., Any]:
-        def asked(*arguments: Any, **named: Any) -> Any:
+        def checked_call(*arguments: Any, **named: Any) -> Any:
             self._check()
             return ask(*arguments, **named)
 
-        return asked
+        return checked_call
 
     def _check(self) -> None:
         if self._current.is_set() or self._closed.is_set():

@@ -50,19 +50,19 @@ class Parts:
     evaluators: Mapping[str, Evaluator]
 
 
-def build_parts(cfg: Mapping[str, Any], coming: Mapping[str, RaccoonNet | None] | None = None) -> Parts:
+def build_parts(cfg: Mapping[str, Any], planned: Mapping[str, RaccoonNet | None] | None = None) -> Parts:
     """Everything of a training but Lightning's Trainer, built from the plain ``cfg``: nothing is labelled, trained or written.
 
-    ``coming``: paths that ``cfg`` names and another training is to write first, with a network like the one that will be there (None:
+    ``planned``: paths that ``cfg`` names and another training is to write first, with a network like the one that will be there (None:
     a set of labels). Raises RaccoonError naming the key for settings that cannot work.
     """
-    coming = coming or {}
+    planned = planned or {}
     encoder = build(cfg["encoder"], "encoder", Encoder)
-    net = _network(cfg, encoder, coming)
+    net = _network(cfg, encoder, planned)
     module = build(cfg["trainer"], "trainer", pl.LightningModule, net=net)
     data = build(cfg["data"], "data", pl.LightningDataModule)
     trains = declare(module)
-    if not set(cfg["data"].get("folders") or ()) & coming.keys():  # it says what there will be
+    if not set(cfg["data"].get("folders") or ()) & planned.keys():  # it says what there will be
         check_pair(trains, data)
     evaluators = final.build_evaluators(cfg)
     trains.meta = _meta(cfg)
@@ -98,12 +98,12 @@ def train(cfg: Mapping[str, Any], run: Run) -> Path:
     return report
 
 
-def _network(cfg: Mapping[str, Any], encoder: Encoder, coming: Mapping[str, RaccoonNet | None] | None = None) -> RaccoonNet:
+def _network(cfg: Mapping[str, Any], encoder: Encoder, planned: Mapping[str, RaccoonNet | None] | None = None) -> RaccoonNet:
     """The network of ``cfg``: fresh weights from the seed, or those of the checkpoint ``init`` of the same architecture. A policy
     head that only one of the two has starts fresh or is left out."""
     net = build_net(cfg["model"], encoder, seed=torch_seed(cfg["seed"], "network"))
     if cfg.get("init") is not None:
-        start = (coming or {}).get(cfg["init"]) or checkpoint_file.load(cfg["init"])[0]
+        start = (planned or {}).get(cfg["init"]) or checkpoint_file.load(cfg["init"])[0]
         checkpoint_file.check_layout(start, encoder, cfg["init"])
         weights = start.state_dict()
         if start.config["policy"] != net.config["policy"]:

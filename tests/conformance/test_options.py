@@ -215,7 +215,7 @@ def check_player(key: str) -> Callable[[DictConfig], None]:
 @cache
 def _player_passes(node: str) -> None:
     """Once for a player and the opponent of the same name, which compose alike."""
-    testing.check_player(json.loads(node), 6)
+    testing.check_player(json.loads(node), 4)
 
 
 def check_runtime(cfg: DictConfig) -> None:

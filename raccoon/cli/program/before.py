@@ -24,15 +24,15 @@ _TRAINER = "lightning.pytorch.Trainer"
 _GPUS = ("gpu", "cuda", "mps")
 
 
-def check(kind: str, config: Mapping[str, Any], overrides: Iterable[str] = (), coming: Container[str] = ()) -> None:
+def check(kind: str, config: Mapping[str, Any], overrides: Iterable[str] = (), planned: Container[str] = ()) -> None:
     """Raise RaccoonError naming the key for a plain, resolved ``config`` of the program ``kind`` that cannot work, and for one of the
-    ``overrides`` that sets a player which the evaluator does not ask. ``coming``: paths that need not be there yet."""
+    ``overrides`` that sets a player which the evaluator does not ask. ``planned``: paths that need not be there yet."""
     check_declared({key: node for key, node in config.items() if key != "runtime"})
     for at, path in _networks(config):
-        if path not in assets.NETS and path not in coming and not Path(path).is_file():
+        if path not in assets.NETS and path not in planned and not Path(path).is_file():
             raise RaccoonError(f"{at}={quoted(path)}: no such file; name a checkpoint (.pt or .ckpt), or one of {', '.join(assets.NETS)}")
     if kind == "train":
-        _check_training(config, coming)
+        _check_training(config, planned)
     nodes = {"evaluator": config.get("evaluator")} | {f"final.{name}": node for name, node in (config.get("final") or {}).items()}
     nodes = {at: node for at, node in nodes.items() if node}
     if nodes and config.get("executor"):
@@ -62,17 +62,17 @@ def _networks(node: Any, at: str = "") -> Iterator[tuple[str, str]]:
             yield from _networks(inner, f"{at}[{index}]")
 
 
-def _check_training(config: Mapping[str, Any], coming: Container[str]) -> None:
+def _check_training(config: Mapping[str, Any], planned: Container[str]) -> None:
     trainer = config.get("trainer")
     if isinstance(trainer, Mapping) and str(trainer.get("_target_")).startswith("raccoon.train."):
         check_options(trainer)
     init, folders = config.get("init"), (config.get("data") or {}).get("folders")
-    if isinstance(init, str) and init not in coming and not Path(init).is_file():
+    if isinstance(init, str) and init not in planned and not Path(init).is_file():
         raise RaccoonError(f"init={quoted(init)}: no such file; name the checkpoint to start from")
     for folder in folders if isinstance(folders, list) else []:
-        if isinstance(folder, str) and folder not in coming and not Path(folder).is_dir():
+        if isinstance(folder, str) and folder not in planned and not Path(folder).is_dir():
             raise RaccoonError(f"data.folders: {quoted(folder)}: no such folder; name sets of labelled positions")
-        if isinstance(folder, str) and folder not in coming and (gone := missing_file(Path(folder))):
+        if isinstance(folder, str) and folder not in planned and (gone := missing_file(Path(folder))):
             raise RaccoonError(f"data.folders: {gone}: is not there; make the set again, or leave it out")
     flags = config.get("runtime") or {}
     check_flags(flags, "runtime", _TRAINER)

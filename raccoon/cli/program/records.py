@@ -20,8 +20,8 @@ _SYNC_S = 1.0
 """Seconds between two waits for the disk."""
 
 
-def kept(path: Path, mark: str, asked: Iterable[Mapping[str, Any]], resume: bool = True) -> int:
-    """How many of the questions ``asked`` have their record in ``path``, in their order; without ``resume`` the file must not exist.
+def kept(path: Path, mark: str, questions: Iterable[Mapping[str, Any]], resume: bool = True) -> int:
+    """How many of the ``questions`` have their record in ``path``, in their order; without ``resume`` the file must not exist.
 
     A last line that was cut short is removed. A question is what its record starts with: every key and value of it is in the
     record. One line is in memory at a time. Raises RaccoonError when the file holds anything else, or records that another job
@@ -35,13 +35,13 @@ def kept(path: Path, mark: str, asked: Iterable[Mapping[str, Any]], resume: bool
     whole, size, rest = 0, 0, b""
     try:
         with open_regular(path) as handle:
-            questions = iter(asked)
+            waiting = iter(questions)
             for line in handle:
                 if not line.endswith(b"\n"):
                     rest = line
                     break
                 whole, size = whole + 1, size + len(line)
-                _check(f"{path}, line {whole}", line, mark, next(questions, None))
+                _check(f"{path}, line {whole}", line, mark, next(waiting, None))
         start = json.dumps({_MARK: mark})[:-1].encode()
         if not (rest.startswith(start) or start.startswith(rest)):
             raise RaccoonError(f"{path}, line {whole + 1}: not a record of this job; name another file")
@@ -52,14 +52,14 @@ def kept(path: Path, mark: str, asked: Iterable[Mapping[str, Any]], resume: bool
     return whole
 
 
-def _check(place: str, line: bytes, mark: str, asked: Mapping[str, Any] | None) -> None:
+def _check(place: str, line: bytes, mark: str, question: Mapping[str, Any] | None) -> None:
     try:
         record = json.loads(line)
     except json.JSONDecodeError as error:
         raise RaccoonError(f"{place}: not JSON ({error}); name another file") from error
     if not isinstance(record, dict) or record.get(_MARK) != mark:
         raise RaccoonError(f"{place}: made by another player, search or top; name another file")
-    if asked is None or any(record.get(key) != value for key, value in asked.items()):
+    if question is None or any(record.get(key) != value for key, value in question.items()):
         raise RaccoonError(f"{place}: not the position asked for there; name another file")
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Checked", "check_stages", "everywhere", "missing_result"]
 
-Coming = dict[str, Any]
+Planned = dict[str, Any]
 """Paths that a stage is to write, with the network that will be there; None for a set."""
 _ROOT = {"train": "train", "labels": "train", "evaluate": "evaluate"}
 _OF_THE_WHOLE = ("stages", "resume", "paths.run_dir", "hydra")
@@ -72,23 +72,23 @@ def check_stages(stages: Sequence[Stage], run_dir: Path) -> list[Checked]:
 
     Raises RaccoonError naming the stage and the key. Nothing is labelled, trained or written.
     """
-    coming: Coming = {}
+    planned: Planned = {}
     checked = []
     for stage in stages:
         try:
             one = _composed(stage, run_dir)
             checked.append(one)
-            made = _is_made(one, coming)
+            made = _is_made(one, planned)
             if stage.active and not made:
-                _check(one, coming)
+                _check(one, planned)
         except RaccoonError as error:
             raise RaccoonError(f"stages.{stage.name}: {error}") from error
     return checked
 
 
-def _is_made(one: Checked, coming: Coming) -> bool:
+def _is_made(one: Checked, planned: Planned) -> bool:
     """Whether a stage is done and nothing that it takes in is made anew."""
-    return one.done and not one.stage.redo and not any(str(path) in coming for path in one.stage.inputs.values())
+    return one.done and not one.stage.redo and not any(str(path) in planned for path in one.stage.inputs.values())
 
 
 def _composed(stage: Stage, run_dir: Path) -> Checked:
@@ -155,9 +155,9 @@ def _moved(value: Any, run_dir: Path) -> Any:
     return value.replace(f"{run_dir}/", "") if isinstance(value, str) else value
 
 
-def _check(one: Checked, coming: Coming) -> None:
+def _check(one: Checked, planned: Planned) -> None:
     stage, config = one.stage, plain(one.cfg)
-    there = {str(path) for path in stage.inputs.values() if str(path) not in coming}
+    there = {str(path) for path in stage.inputs.values() if str(path) not in planned}
     for path in there:
         gone = missing_result(Path(path))
         if gone is not None:
@@ -166,18 +166,18 @@ def _check(one: Checked, coming: Coming) -> None:
                 raise RaccoonError(f"{gone}: is gone; stages.from={made_by.name} makes it and what follows from it anew")
             raise RaccoonError(f"{gone}: is not there, and its stage is not to be run; take it into stages.only, or out of stages.skip")
     if stage.kind == "export":
-        coming[str(stage.folder / RESULTS["net"])] = _averaged(stage.nets, coming)
+        planned[str(stage.folder / RESULTS["net"])] = _averaged(stage.nets, planned)
         return
     if stage.kind != "labels":
-        before.check(stage.kind, config, one.words, coming)
-    _check_source(config, coming)
+        before.check(stage.kind, config, one.words, planned)
+    _check_source(config, planned)
     net = None
     if stage.kind == "train":
         from raccoon.train.run import build_parts
 
-        net = build_parts(config, coming).trains.net
-        coming |= {str(stage.folder / RESULTS[what]): net for what in ("net", "last", "best")}
-    coming[str(stage.folder / SET)] = None
+        net = build_parts(config, planned).trains.net
+        planned |= {str(stage.folder / RESULTS[what]): net for what in ("net", "last", "best")}
+    planned[str(stage.folder / SET)] = None
 
 
 def missing_result(path: Path) -> Path | None:
@@ -185,18 +185,18 @@ def missing_result(path: Path) -> Path | None:
     return missing_file(path) if path.is_dir() else None if path.exists() else path
 
 
-def _check_source(config: Mapping[str, Any], coming: Coming) -> None:
+def _check_source(config: Mapping[str, Any], planned: Planned) -> None:
     """Plan the labels of a stage, unless they are made from a set that is still to come."""
     source = (config.get("data") or {}).get("source")
     if not source:
         return
     made: Source = build(source, "data.source", Source)
-    sets = {path for path, net in coming.items() if net is None}
+    sets = {path for path, net in planned.items() if net is None}
     if not sets & {value for _, value in leaves(source) if isinstance(value, str)}:
         made.plan()
 
 
-def _averaged(nets: Sequence[str], coming: Coming) -> RaccoonNet:
+def _averaged(nets: Sequence[str], planned: Planned) -> RaccoonNet:
     """A network like the average of ``nets`` will be. Raises RaccoonError where they cannot have one."""
     from raccoon.model import checkpoint_file
     from raccoon.model.average import check_alike
@@ -204,7 +204,7 @@ def _averaged(nets: Sequence[str], coming: Coming) -> RaccoonNet:
     found = []
     for name in nets:
         path = str(assets.path(assets.NETS[name])) if name in assets.NETS else name
-        found.append((name, coming.get(path) or checkpoint_file.load(path)[0]))
+        found.append((name, planned.get(path) or checkpoint_file.load(path)[0]))
     for name, net in found[1:]:
         check_alike(net, name, found[0][1], found[0][0])
     return found[0][1]

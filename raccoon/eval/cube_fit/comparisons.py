@@ -55,13 +55,13 @@ def questions_table(references: ReferenceEquities, cube: CubeDecisions) -> Rows:
     """How often the evidence asks which play to make (decisions with a choice), whether to double and whether to take, and how often for
     each take: what a change of the index acts on."""
     _, candidates = np.unique(references.decision, return_counts=True)
-    asked: dict[str, int] = {
+    counts: dict[str, int] = {
         "which play": int((candidates > 1).sum()),
         "double or not": int(cube.has_double.sum()),
         "take or not": int(cube.has_take.sum()),
     }
-    takes = asked["take or not"]
-    return [{"question": name, "times": n, "for each take": n / takes if takes else None} for name, n in asked.items()]
+    takes = counts["take or not"]
+    return [{"question": name, "times": n, "for each take": n / takes if takes else None} for name, n in counts.items()]
 
 
 def cube_blind_table(checker: CheckerDecisions, seed: int, replicates: int) -> Rows:

@@ -108,11 +108,11 @@ def rank_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
     static = child_values(turns, engine).values
     deep = Expectimax(job["ply"], Filter("none")).values(turns, engine).values
     best = np.stack([keep_best(values, turns.offsets, 1)[0] for values in (static, deep)], axis=1)
-    asked: dict[str, Any] = {"value": lambda: child_values(turns, engine).values, "prune": lambda: child_values(turns, cheap).values}
+    rankers: dict[str, Any] = {"value": lambda: child_values(turns, engine).values, "prune": lambda: child_values(turns, cheap).values}
     if policy_engine(engine) is not None:
-        asked["policy"] = lambda: priors(turns, engine)
+        rankers["policy"] = lambda: priors(turns, engine)
     out: dict[str, Any] = {"plays": np.diff(turns.offsets)}
-    for source, ask in asked.items():
+    for source, ask in rankers.items():
         before, start = engine.evaluations + cheap.evaluations, time.process_time()
         values = ask()
         out[f"seconds.{source}"] = time.process_time() - start

@@ -71,10 +71,10 @@ def analyse(
     left, size, cheap = iter(questions), 1, isinstance(search, StaticSearch)
     while part := list(islice(left, size)):
         began = time.perf_counter()
-        asked, records = _together(part, engine) if cheap else engine, list[dict[str, Any]]()
+        source, records = _together(part, engine) if cheap else engine, list[dict[str, Any]]()
         for question in part:
             wanted = able and question.own_cube if cubeful is None else cubeful
-            records.append(_record(question, asked, search, model if wanted else None, cubeful, chances))
+            records.append(_record(question, source, search, model if wanted else None, cubeful, chances))
         spent = time.perf_counter() - began
         size = min(2 * size, _MOST) if cheap and spent < _QUICK_S else 1
         yield from (record | {"seconds": spent / len(part)} for record in records)
@@ -99,7 +99,7 @@ def _record(
     names = {"engine": engine.name, "search": search.name, "ply": _ply(search)}
     cube = {"cube": None if used is None else question.cube()}
     told = {"notes": _notes(question, engine, search, used, cubeful), "evaluations": sum(each.evaluations for each in engines) - before}
-    return question.asked() | names | cube | found | told
+    return question.as_record() | names | cube | found | told
 
 
 def _ply(search: Any) -> int | None:
@@ -160,23 +160,23 @@ def _plays(question: Question, engine: Engine, search: Any, model: CubeModel | N
     boards, dice = question.position.board[None], np.array([question.position.dice])
     turns = enumerate_turns(boards, dice, None if model is None else question.cubes)
     moves = format_turns(boards[0], turns.children, dice[0])
-    asked = [] if question.move is None else [moves.index(question.move)]
+    requested = [] if question.move is None else [moves.index(question.move)]
     if isinstance(search, Rollout):
-        found = _rolled_out(turns, engine, search, asked)
+        found = _rolled_out(turns, engine, search, requested)
     elif isinstance(search, MCTS):
-        found = _grown(turns, engine, search, asked)
+        found = _grown(turns, engine, search, requested)
     else:
-        found = _searched(turns, engine, search, model, asked, wanted)
+        found = _searched(turns, engine, search, model, requested, wanted)
     return plays_record(turns, moves, found, Unit(None if model is None else question.cubes), question.move)
 
 
-def _searched(turns: Turns, engine: Engine, search: Any, model: CubeModel | None, asked: list[int], wanted: bool) -> Found:
+def _searched(turns: Turns, engine: Engine, search: Any, model: CubeModel | None, requested: list[int], wanted: bool) -> Found:
     result = search.values(turns, engine) if model is None else search.cubeful(turns, engine, model)
     values, full = result.values.copy(), result.full.copy()
     plies = np.zeros(len(values), np.int8) if result.plies is None else result.plies.copy()
     if isinstance(search, Expectimax) and search.ply:
-        search_forced_or_gated_plays(turns, values, full, plies, search, engine, model, asked)
-    full[asked] = True
+        search_forced_or_gated_plays(turns, values, full, plies, search, engine, model, requested)
+    full[requested] = True
     chances: list[list[float] | None] = [None] * len(plies)
     for ply in np.unique(plies) if wanted else ():
         rows = np.flatnonzero(plies == ply)
@@ -185,22 +185,22 @@ def _searched(turns: Turns, engine: Engine, search: Any, model: CubeModel | None
     return Found(3.0 * values, full, [int(ply) for ply in plies], chances, [None] * len(plies))
 
 
-def _grown(turns: Turns, engine: Engine, search: MCTS, asked: list[int]) -> Found:
+def _grown(turns: Turns, engine: Engine, search: MCTS, requested: list[int]) -> Found:
     """The tree's own means; a play that is asked about, which it may hardly have visited, and the chosen one get a tree each."""
     result = search.values(turns, engine)
     values, full = result.values.copy(), result.full.copy()
-    if asked:
-        full[asked] = True
+    if requested:
+        full[requested] = True
         own = np.flatnonzero(full & (terminal_value(turns.children) == 0))
         values[own] = -search.pre_roll(turns.children[own], engine) if len(own) else values[own]
     none: list[Any] = [None] * len(values)
     return Found(3.0 * values, full, none, none, none)
 
 
-def _rolled_out(turns: Turns, engine: Engine, search: Rollout, asked: list[int]) -> Found:
+def _rolled_out(turns: Turns, engine: Engine, search: Rollout, requested: list[int]) -> Found:
     """As ``Rollout.values``, but the trials are also asked for chances, and a play that is the only one left is rolled out too."""
     values, full = search.filter.apply(turns, engine)
-    full[asked] = True
+    full[requested] = True
     points = 3.0 * values
     chances = [_to_mover(six) for six in _chances(turns.children, 0, engine, search)]
     errors: list[float | None] = [None] * len(points)

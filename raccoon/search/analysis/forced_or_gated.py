@@ -22,16 +22,18 @@ def search_forced_or_gated_plays(
     search: Expectimax,
     engine: Engine,
     model: CubeModel | None,
-    asked: list[int],
+    requested: list[int],
 ) -> None:
     """Search plays of one decision that the search left out, in place. A search does not look below a forced play or one that is far
-    ahead (``gate``). Such a play is still shown at full depth, and so are the plays that are ``asked`` about."""
+    ahead (``gate``). Such a play is still shown at full depth, and so are the ``requested`` ones."""
     if not (plies == search.ply).any():
         best = keep_best(np.where(full, values, -np.inf), turns.offsets, 1)[0]
         full[:] = False
         full[best] = True
-        asked = [*best, *asked]
-    more = np.array([child for child in asked if plies[child] < search.ply and not terminal_value(turns.children[[child]])[0]], np.int64)
+        requested = [*best, *requested]
+    more = np.array(
+        [child for child in requested if plies[child] < search.ply and not terminal_value(turns.children[[child]])[0]], np.int64
+    )
     if len(more):
         if model is None:
             values[more] = -search.tree(engine).values(turns.children[more], search.ply)

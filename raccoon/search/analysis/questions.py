@@ -62,7 +62,7 @@ class Question:
             "crawford": self.cubes.crawford is not None and bool(self.cubes.crawford[0]),
         }
 
-    def asked(self) -> dict[str, Any]:
+    def as_record(self) -> dict[str, Any]:
         """What the record of this question begins with."""
         dice = self.position.dice
         return {
@@ -112,10 +112,10 @@ def read_question(text: Any, dice: Any = None, move: Any = None, line: int | Non
         raise RaccoonError(f"position {quoted(given)}: the game is over; there is nothing to play")
     if rolled:
         found = replace(found, dice=rolled, cube_action="")
-    asked = Question(found, own_cube, None, text, line)
-    if found.cube_action and not asked.cubes.may_double()[0]:
+    question = Question(found, own_cube, None, text, line)
+    if found.cube_action and not question.cubes.may_double()[0]:
         raise RaccoonError(f"position {quoted(given)}: the side on roll cannot have doubled from this cube and score; write dice 00")
-    return replace(asked, move=_read_move(found, move))
+    return replace(question, move=_read_move(found, move))
 
 
 def _read_move(found: Position, move: Any) -> str | None:

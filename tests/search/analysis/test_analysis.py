@@ -286,7 +286,7 @@ def test_a_gnubg_id_is_read_with_cube_score_and_dice(xgid: str, gnubg_id: str) -
     assert told.position == expected.position
     assert told.cube() == expected.cube()
     assert told.own_cube
-    assert told.asked() == expected.asked() | {"input": gnubg_id}
+    assert told.as_record() == expected.as_record() | {"input": gnubg_id}
 
 
 def automatic(text: str, search: Any, engine: Any = GNUBG, cubeful: bool | None = None) -> dict[str, Any]:
