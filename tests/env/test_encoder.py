@@ -240,5 +240,6 @@ def test_a_side_with_nothing_but_its_ace_point_or_its_bar_has_contact() -> None:
     expected = np.array([slow_encode(board.tolist(), None, False) for board in boards], np.float32)
     np.testing.assert_array_equal(encode(boards), expected)
     contact = encode(boards, channels=[24, 25], normalize=False)[:, :, 0, 0]
-    assert contact[0].tolist() == [3.0, 4.0]  # three checkers a pip from passing the bar, two on the bar two pips from passing the ace point
+    # three checkers a pip from passing the bar, two on the bar two pips from passing the ace point
+    assert contact[0].tolist() == [3.0, 4.0]
     assert (contact[1] > 0).all()
