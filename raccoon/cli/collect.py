@@ -12,6 +12,7 @@ from pathlib import Path
 
 from raccoon.cli.program.app import plain_main
 from raccoon.contracts import RaccoonError
+from raccoon.files import make_folder
 
 __all__ = ["main", "run"]
 
@@ -32,7 +33,7 @@ def run(arguments: Sequence[str]) -> str:
     if earlier is not None and earlier.evaluator != "collect":
         report_files.check_free(target)
     result = collect(source)
-    target.mkdir(parents=True, exist_ok=True)
+    make_folder(target)
     with tempfile.TemporaryDirectory(prefix=".", suffix=".tmp", dir=target) as made:
         report_files.write(result, made)
         for name in [*result.files, "report.json"]:  # which is read first, and so comes last

@@ -10,7 +10,7 @@ from typing import Any
 
 from raccoon.cli.program import records
 from raccoon.contracts import RaccoonError
-from raccoon.files import json_text, read_regular, write_json, write_text
+from raccoon.files import json_text, make_folder, read_regular, write_json, write_text
 
 __all__ = ["analyse_matches"]
 
@@ -28,7 +28,7 @@ def _check(config: dict[str, Any]) -> None:
     for key in ("match", "out"):
         if config[key] is not None and not (isinstance(config[key], str) and config[key].strip("/.")):
             raise RaccoonError(f"{key}={config[key]!r}: give a path")
-    if config["out"] is not None and Path(config["out"]).is_file():
+    if config["out"] is not None and Path(config["out"]).exists() and not Path(config["out"]).is_dir():
         raise RaccoonError(f"out={config['out']}: is a file; match=FILE writes a folder (records, JSON, an HTML report)")
 
 
@@ -43,6 +43,8 @@ def analyse_matches(config: dict[str, Any], make_player: Callable[[dict[str, Any
     matches = read_matches(path, config["strict"]) if path.is_dir() else [read_match(path, config["strict"])]
     for fault in (fault for match in matches for fault in match.faults):
         print(fault, file=sys.stderr)
+    if config["out"] is not None:
+        make_folder(config["out"])
     player = make_player(config)
     judged = [_Judged(match, config, player) for match in matches if match.games]
     documents = [one.run() for one in judged]
@@ -103,7 +105,6 @@ class _Judged:
         if self.config["out"] is None:
             return list(track(analyse_decisions(decisions, self.player), len(decisions), "analysis", "decisions"))
         path = self._path(".jsonl")
-        path.parent.mkdir(parents=True, exist_ok=True)
         mark = fingerprint({"player": self.config["player"], "match": True})
         done = records.kept(path, mark, (one.named() for one in decisions), self.config["resume"])
         new = records.append(path, mark, analyse_decisions(decisions[done:], self.player))

@@ -2,6 +2,7 @@ from raccoon.files.read_write import atomic as atomic
 from raccoon.files.read_write import check_suffix as check_suffix
 from raccoon.files.read_write import file_digest as file_digest
 from raccoon.files.read_write import json_text as json_text
+from raccoon.files.read_write import make_folder as make_folder
 from raccoon.files.read_write import open_regular as open_regular
 from raccoon.files.read_write import parse_json as parse_json
 from raccoon.files.read_write import read_bounded as read_bounded

@@ -17,7 +17,7 @@ from pathlib import Path
 from filelock import AcquireReturnProxy, FileLock, Timeout, lock_descriptor
 
 from raccoon.contracts import RaccoonError
-from raccoon.files import remove_left_over
+from raccoon.files import make_folder, remove_left_over
 
 __all__ = ["NAME", "Held", "check_free", "holder", "take", "writing"]
 
@@ -36,10 +36,7 @@ def take(folder: Path) -> Held | None:
     Raises RaccoonError when the folder cannot be made, written or locked.
     """
     for last in (False,) * _REMOVED + (True,):
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise RaccoonError(f"{folder}: cannot be made a folder ({error.strerror}); free some space or name another one") from error
+        make_folder(folder)
         try:
             held = FileLock(folder / NAME, on_acquired=_sign).acquire(timeout=_PATIENCE, poll_interval=_PATIENCE / 10)
             remove_left_over(folder)

@@ -25,6 +25,7 @@ __all__ = [
     "check_suffix",
     "file_digest",
     "json_text",
+    "make_folder",
     "open_regular",
     "parse_json",
     "read_bounded",
@@ -38,6 +39,16 @@ __all__ = [
 
 _TEMPORARY = re.compile(r"\..+\.(?P<pid>[0-9]{1,10})@(?P<host>[A-Za-z0-9-]*)\.tmp")
 _written: set[str] = set()  # names of the temporary files that this process is writing
+
+
+def make_folder(path: Path | str) -> Path:
+    """``path`` as a folder that exists, made with its parents where there is none. Raises RaccoonError naming it where that cannot be."""
+    path = Path(path)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RaccoonError(f"{path}: cannot be made a folder ({error.strerror}); free some space or name another one") from error
+    return path
 
 
 @contextlib.contextmanager

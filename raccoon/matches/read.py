@@ -59,5 +59,5 @@ def read_matches(folder: str | Path, strict: bool = True) -> list[Match]:
         except RaccoonError as error:
             if strict:
                 raise
-            found.append(Match(0, (), source=str(path), faults=(Fault(str(path), 1, str(error)),)))
+            found.append(Match(0, (), source=str(path), faults=(Fault(str(path), 1, str(error).removeprefix(f"{path}: ")),)))
     return found

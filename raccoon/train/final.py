@@ -14,6 +14,7 @@ from raccoon.config.instantiate import build
 from raccoon.contracts import Evaluator, Figure, Player, RaccoonError, Report, Search
 from raccoon.eval.benchmark.loader import CHOOSING, EMBEDDED, SHIPPED, load
 from raccoon.executor import Executor
+from raccoon.files import make_folder
 from raccoon.model import checkpoint_file
 from raccoon.report import report_files as reports
 from raccoon.report.measurement import measure
@@ -110,7 +111,7 @@ def _measure(evaluator: Evaluator, player: Mapping[str, Any], opponent: Mapping[
     """Run one evaluator in its own folder; a finished one is read back (a continued run)."""
     if (folder / "report.json").exists():
         return reports.read(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     report = measure(evaluator, player, opponent, folder, seed)
     reports.write(report, folder)
     return report

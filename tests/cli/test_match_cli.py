@@ -89,6 +89,15 @@ def test_bad_files_and_keys_are_refused(config: dict[str, Any], match: Path, cap
         ({"dice": "31"}, "dice: match=FILE analyses a whole match"),
         ({"strict": "no"}, "strict='no': give true or false"),
         ({"out": match}, "is a file"),
+        ({"out": "/dev/full"}, "out=/dev/full: is a file"),
+        ({"out": match / "below", "strict": False}, "below: cannot be made a folder"),
     ):
         with pytest.raises(RaccoonError, match=reason):
             ask(config, match=match, **values)
+
+
+def test_a_file_of_a_folder_that_is_no_match_is_named_once(config: dict[str, Any], match: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (match.parent / "other.mat").write_bytes(b"\x00\xff" * 100)
+    with pytest.raises(RaccoonError, match="1 line left out"):
+        ask(config, match=match.parent, strict=False)
+    assert f"{match.parent / 'other.mat'}, line 1: neither match text" in capsys.readouterr().err

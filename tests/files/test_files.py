@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from raccoon.contracts import RaccoonError
-from raccoon.files import atomic, read_json, remove_left_over, write_csv, write_json, write_text
+from raccoon.files import atomic, make_folder, read_json, remove_left_over, write_csv, write_json, write_text
 from raccoon.files.npz import write_arrays
 
 
@@ -98,6 +98,10 @@ def test_a_folder_that_is_a_file_is_an_error_that_names_it(tmp_path: Path) -> No
     (tmp_path / "file").write_text("x")
     with pytest.raises(RaccoonError, match=r"file/a: cannot be written"):
         write_text(tmp_path / "file" / "a", "new")
+    for name in ("file", "file/a"):
+        with pytest.raises(RaccoonError, match=rf"{name}: cannot be made a folder"):
+            make_folder(tmp_path / name)
+    assert make_folder(tmp_path / "a" / "b") == make_folder(tmp_path / "a" / "b") == tmp_path / "a" / "b"
 
 
 def _leave_half(path: Path) -> None:
