@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -56,7 +56,6 @@ class _Question:
     echo: str
 
 
-@dataclass(eq=False)
 class GnubgCliPlayer:
     """GNU Backgammon 1.07 or later, driven in text mode. Money games with every rule of ``CubeRules``, and matches to 64.
 
@@ -64,33 +63,35 @@ class GnubgCliPlayer:
     noise and its own bear-off tables. ``timeout_s``: seconds that one answer may take; ``restarts``: how many new processes
     a question may cost when the program dies, hangs or answers nonsense (``restarts_used`` counts them, each is logged).
     ``programs``: processes that share the rows of a call: a program at 0 ply mostly sleeps, so some do more than one; the
-    answers are the same. ``path``: null finds ``gnubg`` on the search path or in ``/usr/games``.
+    answers are the same. ``path``: null finds ``gnubg`` on the search path or in ``/usr/games``. ``name``: null says the ply.
 
     Where ``cubes.rules`` is None it ranks plays without a cube, never doubles and always takes. Raises RaccoonError for
     other settings and where the program is missing.
     """
 
-    ply: int = 0
-    timeout_s: float = 30.0
-    restarts: int = 3
-    programs: int = 4
-    path: str | None = None
-    name: str = None  # pyright: ignore[reportAssignmentType]  # null: says ply
-
-    def __post_init__(self) -> None:
-        if whole("player.ply", self.ply, 0) > _DEEPEST:
-            raise RaccoonError(f"player.ply={quoted(self.ply)}: GNU Backgammon looks 0 to {_DEEPEST} plies ahead")
-        number("player.timeout_s", self.timeout_s, "a number of seconds above 0", above=True)
-        whole("player.restarts", self.restarts, 0)
-        whole("player.programs", self.programs, 1)
-        found, self.version = find_program(self.path, self.timeout_s)
-        self.name = self.name or f"gnubg{self.ply}_cli"
-        plies = (f"set evaluation {what} evaluation plies {self.ply}" for what in ("chequerplay", "cubedecision"))
+    def __init__(
+        self,
+        ply: int = 0,
+        timeout_s: float = 30.0,
+        restarts: int = 3,
+        programs: int = 4,
+        path: str | None = None,
+        name: str | None = None,
+    ) -> None:
+        if whole("player.ply", ply, 0) > _DEEPEST:
+            raise RaccoonError(f"player.ply={quoted(ply)}: GNU Backgammon looks 0 to {_DEEPEST} plies ahead")
+        number("player.timeout_s", timeout_s, "a number of seconds above 0", above=True)
+        whole("player.restarts", restarts, 0)
+        self.ply, self.timeout_s, self.restarts, self.path = ply, timeout_s, restarts, path
+        self.programs = whole("player.programs", programs, 1)
+        found, self.version = find_program(path, timeout_s)
+        self.name = name or f"gnubg{ply}_cli"
+        plies = (f"set evaluation {what} evaluation plies {ply}" for what in ("chequerplay", "cubedecision"))
         setup = (*_SETUP, *plies, "set evaluation cubedecision evaluation cubeful on", "new session")
-        self._programs = [GnubgProcess(found, setup, self.timeout_s, self.restarts) for _ in range(self.programs)]
+        self._programs = [GnubgProcess(found, setup, timeout_s, restarts) for _ in range(self.programs)]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), tuple(getattr(self, field.name) for field in fields(self))
+        return type(self), (self.ply, self.timeout_s, self.restarts, self.programs, self.path, self.name)
 
     @property
     def restarts_used(self) -> int:

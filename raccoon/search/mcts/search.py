@@ -7,7 +7,6 @@ say of their roots in ``roots``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +25,7 @@ from raccoon.search.lookahead import child_values
 from raccoon.search.mcts.expand import Prior
 from raccoon.search.mcts.forest import Forest, Starts
 from raccoon.search.mcts.roots import Roots, drawn, roots_of, visit_shares, whole_turns
-from raccoon.search.mcts.settings import Settings
+from raccoon.search.mcts.settings import Chance, Settings
 
 __all__ = ["MCTS", "Played"]
 
@@ -41,7 +40,6 @@ class Played(NamedTuple):
     rows: NDArray[np.int64]
 
 
-@dataclass(eq=False)
 class MCTS(Settings):
     """``simulations`` for every decision, ``leaves`` of a tree at a time (more fill larger batches and search a little worse).
 
@@ -54,20 +52,30 @@ class MCTS(Settings):
     is one, else value. ``noise``: share of Dirichlet(``noise_alpha``) noise in the priors of the root. ``temperature``: 0 plays the
     most visited, above 0 draws by visits to the power of 1 / temperature. ``seed``: of rolls, noise and draws; with the
     position it decides everything, whatever else is searched at the same time. ``batch``: trees grown together.
+    ``name``: null says simulations, chance and prior.
     Raises RaccoonError naming a key of ``search.`` that cannot be.
     """
 
-    temperature: float = 0.0
-    seed: int = 1
-    batch: int = 256
-    name: str = None  # pyright: ignore[reportAssignmentType]  # null: says simulations, chance and prior
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.temperature = number("search.temperature", self.temperature, "a number, 0 or more")
-        self.seed, self.batch = whole("search.seed", self.seed, 0), whole("search.batch", self.batch, 1)
-        parts = (f"mcts{self.simulations}", self.chance if self.chance != "sampled" else "", self.prior or "")
-        self.name = self.name or "-".join(filter(None, parts))
+    def __init__(
+        self,
+        simulations: int = 200,
+        leaves: int = 1,
+        c_puct: float = 1.5,
+        virtual_loss: float = 0.1,
+        chance: Chance = "sampled",
+        prior: Prior | None = None,
+        prior_temperature: float = 0.02,
+        noise: float = 0.0,
+        noise_alpha: float = 0.3,
+        temperature: float = 0.0,
+        seed: int = 1,
+        batch: int = 256,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(simulations, leaves, c_puct, virtual_loss, chance, prior, prior_temperature, noise, noise_alpha)
+        self.temperature = number("search.temperature", temperature, "a number, 0 or more")
+        self.seed, self.batch = whole("search.seed", seed, 0), whole("search.batch", batch, 1)
+        self.name = name or "-".join(filter(None, (f"mcts{simulations}", chance if chance != "sampled" else "", prior or "")))
 
     def values(self, turns: Turns, engine: Engine) -> SearchResult:
         """See ``Search.values``: a child's value is the mean of its visits, or static where it has none.

@@ -20,15 +20,15 @@ CHANCE_MODES: dict[Chance, int] = {"sampled": SAMPLED, "stratified": DEALT, "enu
 class Settings:
     """See ``raccoon.search.MCTS``, which has these among its own. Raises RaccoonError naming a key of ``search.`` that cannot be."""
 
-    simulations: int = 200
-    leaves: int = 1
-    c_puct: float = 1.5
-    virtual_loss: float = 0.1
-    chance: Chance = "sampled"
-    prior: Prior | None = None
-    prior_temperature: float = 0.02
-    noise: float = 0.0
-    noise_alpha: float = 0.3
+    simulations: int
+    leaves: int
+    c_puct: float
+    virtual_loss: float
+    chance: Chance
+    prior: Prior | None
+    prior_temperature: float
+    noise: float
+    noise_alpha: float
 
     def __post_init__(self) -> None:
         if self.chance not in CHANCE_MODES:
