@@ -46,8 +46,9 @@ def analyse_matches(config: dict[str, Any], make_player: Callable[[dict[str, Any
     if config["out"] is not None:
         make_folder(config["out"])
     player = make_player(config)
-    judged = [_Judged(match, config, player) for match in matches if match.games]
-    documents = [one.run() for one in judged]
+    asked = [_Judged(match, config, player) for match in matches]
+    documents = [one.run() for one in asked]
+    judged = [one for one in asked if one.match.games]
     if config["json"]:
         print(json_text(documents if path.is_dir() else documents[0]))
     elif len(judged) > 1:
@@ -72,16 +73,17 @@ class _Judged:
         self.rows: list[dict[str, Any]] = []
 
     def run(self) -> dict[str, Any]:
-        """Analyse, show the table and write the files; the document of the match."""
+        """Analyse, show the table and write the files; the document of the match. One without games has its faults alone."""
         from raccoon.cli.program.search_page import source_of
         from raccoon.matches.analysis import decisions_of
         from raccoon.matches.page import decision_lines, player_table
         from raccoon.matches.summary import summarise
 
-        found = self._records(decisions_of(self.match))
+        games = bool(self.match.games)
+        found = self._records(decisions_of(self.match)) if games else []
         self.rows = summarise(self.match, found)
         judge = f"{source_of(self.player)}, search {self.player.search.name}"
-        if not self.config["json"]:
+        if games and not self.config["json"]:
             print(f"{self.match.source} ({judge})")
             print("\n".join(decision_lines(self.match, found, self.names)))
             print("\n" + "\n".join(player_table(self.rows, self.names, bool(self.match.length))))
@@ -93,7 +95,8 @@ class _Judged:
             "decisions": found,
             "faults": [vars(fault) for fault in self.match.faults],
         }
-        self._write(document)
+        if games:
+            self._write(document)
         return document
 
     def _records(self, decisions: Sequence[Any]) -> list[dict[str, Any]]:

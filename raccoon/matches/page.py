@@ -42,9 +42,10 @@ def decision_lines(match: Match, records: Iterable[Row], names: tuple[str, str])
         roll = "".join(str(die) for die in sorted(dice, reverse=True)) if dice else "  "
         done = row["done"] or "not known"
         luck = f"{row['luck']:>+7.3f}" if row["luck"] is not None else " " * 7
-        yield f"{row['number']:>3} {names[row['player']][:16]:<{width}} {roll} {done:<26} {luck} {_verdict(row['cost'], row['best'], done)}"
+        verdict = _verdict(row["cost"], row["best"], done)
+        yield f"{row['number']:>3} {names[row['player']][:16]:<{width}} {roll} {done:<26} {luck} {verdict}".rstrip()
         for player, answer, cost, best in answers_of(row):
-            yield f"    {names[player][:16]:<{width}}    {answer:<26} {'':7} {_verdict(cost, best, answer)}"
+            yield f"    {names[player][:16]:<{width}}    {answer:<26} {'':7} {_verdict(cost, best, answer)}".rstrip()
 
 
 def _verdict(cost: float | None, best: str | None, done: str) -> str:

@@ -101,3 +101,16 @@ def test_a_file_of_a_folder_that_is_no_match_is_named_once(config: dict[str, Any
     with pytest.raises(RaccoonError, match="1 line left out"):
         ask(config, match=match.parent, strict=False)
     assert f"{match.parent / 'other.mat'}, line 1: neither match text" in capsys.readouterr().err
+
+
+def test_json_has_the_faults_of_files_without_games(config: dict[str, Any], match: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    go = match.parent / "go.sgf"
+    go.write_text("(;FF[4]GM[1]SZ[19];B[aa])")
+    for asked in (go, match.parent):
+        with pytest.raises(RaccoonError, match="1 line left out"):
+            ask(config, match=asked, strict=False, json=True)
+        told = json.loads(capsys.readouterr().out)
+        documents = told if isinstance(told, list) else [told]
+        assert [one["match"] for one in documents] == ["go.sgf", "short.mat"][: len(documents)]
+        assert documents[0]["faults"][0]["reason"] == "no backgammon: GM is not 6"
+        assert documents[0]["decisions"] == []
