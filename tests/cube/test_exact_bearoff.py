@@ -204,3 +204,11 @@ def test_command_says_when_nothing_was_kept(name: str, tmp_path: Path, monkeypat
     with pytest.raises(RaccoonError, match="could not be written"):
         command.run(["checkers=2"])
     exact_bearoff._table.cache_clear()
+
+
+def test_the_most_pips_are_allowed_and_one_more_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exact_bearoff, "_table", lambda *_: None)
+    monkeypatch.setattr(exact_bearoff, "_rows", lambda *_: None)
+    assert CubefulBearoff(8, 24).pips == 24
+    with pytest.raises(RaccoonError, match="pips=25: .* takes 0 to 24"):
+        CubefulBearoff(8, 25)

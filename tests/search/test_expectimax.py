@@ -422,3 +422,9 @@ def test_a_cache_changes_nothing(turns):
             assert_array_equal(found.values, expected.values)
             assert_array_equal(found.full, expected.full)
     assert cached.rows < 1.2 * plain.rows  # the second time was read from the table
+
+
+def test_three_plies_are_allowed_and_a_fourth_is_not() -> None:
+    assert Expectimax(ply=3).ply == 3
+    with pytest.raises(RaccoonError, match=r"search\.ply=4: give 0 to 3"):
+        Expectimax(ply=4)

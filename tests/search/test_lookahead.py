@@ -208,3 +208,13 @@ def test_leaves_give_each_child_the_value_of_its_board_or_its_exact_one():
     assert len(leaves.boards) == 1
     assert leaves.scatter(np.array([0.25], np.float32)).tolist() == [-0.25, terminal_value(boards)[1], -0.25]
     assert enumerate_leaves(boards[1:2]).scatter(np.zeros(0)).tolist() == [terminal_value(boards)[1]]
+
+
+def test_one_unfinished_child_among_finished_ones_is_a_leaf() -> None:
+    children = np.zeros((3, 2, 25), np.int8)
+    children[0, 1, 23], children[2, 1, 23] = 15, 15  # the opponent on roll has not moved, the mover is off
+    children[1, 0, 0], children[1, 1, 23] = 1, 15
+    leaves = enumerate_leaves(children)
+    np.testing.assert_array_equal(leaves.boards, children[1:2])
+    assert leaves.index.tolist() == [-1, 0, -1]
+    np.testing.assert_allclose(leaves.scatter(np.array([-0.5])), [1, 0.5, 1])

@@ -64,3 +64,9 @@ def test_lookahead_over_lookahead_is_refused() -> None:
             LookaheadEngine(engine)
     with pytest.raises(RaccoonError, match=r"engine\.prune: it looks ahead"):
         LookaheadEngine(BASE, prune=inner)
+
+
+def test_three_plies_are_allowed_and_a_fourth_is_not() -> None:
+    assert LookaheadEngine(GnubgEngine(0), ply=3).ply == 3
+    with pytest.raises(RaccoonError, match=r"engine\.ply=4: give 1 to 3"):
+        LookaheadEngine(GnubgEngine(0), ply=4)
