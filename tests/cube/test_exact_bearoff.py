@@ -210,5 +210,5 @@ def test_the_most_pips_are_allowed_and_one_more_is_not(monkeypatch: pytest.Monke
     monkeypatch.setattr(exact_bearoff, "_table", lambda *_: None)
     monkeypatch.setattr(exact_bearoff, "_rows", lambda *_: None)
     assert CubefulBearoff(8, 24).pips == 24
-    with pytest.raises(RaccoonError, match="pips=25: .* takes 0 to 24"):
+    with pytest.raises(RaccoonError, match=r"pips=25: .* takes 0 to 24"):
         CubefulBearoff(8, 25)
