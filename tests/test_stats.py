@@ -10,8 +10,9 @@ import pytest
 from scipy import stats as reference
 
 from raccoon import stats
-from raccoon.contracts import RaccoonError
+from raccoon.contracts import Figure, RaccoonError
 from raccoon.rng import generator
+from raccoon.stats import bootstrap
 
 
 def sample(n: int = 200, index: int = 0) -> np.ndarray:
@@ -26,8 +27,8 @@ def test_mean_ci_is_student_t() -> None:
 
 
 def test_one_observation_or_one_cluster_has_no_interval() -> None:
-    assert stats.mean_ci([2.5]) == stats.Figure(2.5, n=1)
-    assert stats.mean_ci([1.0, 2.0], [4, 4]) == stats.Figure(1.5, n=2)
+    assert stats.mean_ci([2.5]) == Figure(2.5, n=1)
+    assert stats.mean_ci([1.0, 2.0], [4, 4]) == Figure(1.5, n=2)
     assert stats.bootstrap_mean([1.0, 2.0], [4, 4], generator(1, "b")).lo is None
 
 
@@ -83,7 +84,7 @@ def test_bootstrap_is_repeatable_and_independent_of_its_chunks(monkeypatch: pyte
     whole = stats.bootstrap_mean(x, None, generator(1, "boot"), 500)
     assert whole == stats.bootstrap_mean(x, None, generator(1, "boot"), 500)
     assert whole != stats.bootstrap_mean(x, None, generator(2, "boot"), 500)
-    monkeypatch.setattr(stats, "_CHUNK", 37 * 7)
+    monkeypatch.setattr(bootstrap, "_CHUNK", 37 * 7)
     chunked = stats.bootstrap_mean(x, None, generator(1, "boot"), 500)
     assert (chunked.lo, chunked.hi) == (pytest.approx(whole.lo), pytest.approx(whole.hi))
 
@@ -105,7 +106,7 @@ def test_welch_difference_is_ttest_ind() -> None:
     expected = reference.ttest_ind(a, b, equal_var=False).confidence_interval(0.95)
     assert (figure.lo, figure.hi) == (pytest.approx(expected.low), pytest.approx(expected.high))
     assert figure.value == pytest.approx(a.mean() - b.mean())
-    assert stats.welch_difference([1.0, 1.0], [2.0, 2.0]) == stats.Figure(-1.0, n=2)
+    assert stats.welch_difference([1.0, 1.0], [2.0, 2.0]) == Figure(-1.0, n=2)
     assert stats.welch_difference([1.0], [2.0, 3.0]).lo is None
 
 
