@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from raccoon.env.half_moves import legal_mask
+from raccoon.env.lookup import unique_boards
 from raccoon.env.movegen import ROLLS, afterstates, afterstates_all_rolls
-from raccoon.env.position_ids import unique_boards
 from raccoon.testing import sample_boards
 
 __all__ = ["rows"]

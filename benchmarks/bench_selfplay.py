@@ -24,7 +24,7 @@ from raccoon.contracts import Boards
 from raccoon.data.selfplay.episodes import EpisodeRecorder
 from raccoon.engine.net import NetEngine
 from raccoon.env.encoder import Encoder
-from raccoon.env.position_ids import unique_boards
+from raccoon.env.lookup import unique_boards
 from raccoon.model import Outcomes6, RaccoonNet, ResNet
 from raccoon.play.match import play_games
 from raccoon.play.player import EnginePlayer

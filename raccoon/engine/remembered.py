@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from raccoon.contracts import Boards, Engine
 from raccoon.engine.base import EngineBase
 from raccoon.env.board import terminal_points
-from raccoon.env.position_ids import unique_boards
+from raccoon.env.lookup import unique_boards
 
 __all__ = ["RememberedEngine"]
 

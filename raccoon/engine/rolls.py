@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from raccoon.contracts import Boards
 from raccoon.env import ragged
 from raccoon.env.board import unfinished
+from raccoon.env.lookup import unique_boards
 from raccoon.env.movegen import ROLL_PROBS, ROLLS, afterstates_all_rolls, check_dice
-from raccoon.env.position_ids import unique_boards
 
 __all__ = ["PointsEngine", "best_of_rolls", "plays_of_rolls", "roll_index", "roll_means"]
 

@@ -6,6 +6,7 @@ from raccoon.env.board import terminal_points as terminal_points
 from raccoon.env.board import validate as validate
 from raccoon.env.encoder import Encoder as Encoder
 from raccoon.env.half_moves import legal_actions as legal_actions
+from raccoon.env.lookup import unique_boards as unique_boards
 from raccoon.env.movegen import ROLL_PROBS as ROLL_PROBS
 from raccoon.env.movegen import ROLLS as ROLLS
 from raccoon.env.movegen import afterstates as afterstates
@@ -22,4 +23,3 @@ from raccoon.env.position_ids import position_id as position_id
 from raccoon.env.position_ids import position_key as position_key
 from raccoon.env.position_ids import position_keys as position_keys
 from raccoon.env.position_ids import to_xgid as to_xgid
-from raccoon.env.position_ids import unique_boards as unique_boards

@@ -17,8 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.env.board import START
 from raccoon.env.half_moves import apply_actions, for_player, legal_actions
+from raccoon.env.lookup import unique_boards
 from raccoon.env.movegen import ROLLS
-from raccoon.env.position_ids import row_keys, unique_boards
+from raccoon.env.position_ids import row_keys
 
 __all__ = [
     "CHANCE_ROLLS",

@@ -1,4 +1,4 @@
-"""Position IDs and keys (gnubg's formats), batches of keys, and fast deduplication of boards.
+"""Position IDs and keys (gnubg's formats), and batches of keys.
 
 A key is 80 bits, filled from the low bit of byte 0: for slot 0 and then slot 1 (the side on roll), points 1 to 24 and
 the bar, as many ones as checkers and a zero each; unused bits are zero. The Position ID is its base64 text without
@@ -20,7 +20,6 @@ from raccoon.contracts import Boards, RaccoonError
 from raccoon.env.board import as_array, as_board, as_boards, check
 from raccoon.env.formats.xgid import Position, from_xgid, to_xgid
 from raccoon.env.kernels import kernel
-from raccoon.rng import MIX1
 
 __all__ = [
     "Position",
@@ -36,7 +35,6 @@ __all__ = [
     "row_keys",
     "side_bits",
     "to_xgid",
-    "unique_boards",
 ]
 
 _FAULTS = (
@@ -128,51 +126,6 @@ def _read_keys(keys: NDArray[np.uint8], out: NDArray[np.int8]) -> tuple[int, int
     return -1, 0
 
 
-@kernel
-def _equal(a: NDArray[np.int8], b: NDArray[np.int8]) -> bool:
-    differing = np.int8(0)
-    for cell in range(50):  # without a way out, so that many cells are compared at a time
-        differing |= a[cell] ^ b[cell]
-    return differing == 0
-
-
-@kernel
-def _unique(boards: NDArray[np.int8], first: NDArray[np.int64], inverse: NDArray[np.int64]) -> int:
-    """Fill ``first`` and ``inverse`` for ``boards int8[N, 50]``; the number of distinct ones. Open addressing on a hash of the bytes."""
-    n = boards.shape[0]
-    size = 16
-    while size < 2 * n:
-        size *= 2
-    mask = np.uint64(size - 1)
-    table = np.full(size, -1, np.int32)
-    hashes = np.empty(n, np.uint64)
-    words = np.zeros(7, np.uint64)
-    cells = words.view(np.int8)
-    count = 0
-    for row in range(n):
-        for cell in range(50):
-            cells[cell] = boards[row, cell]
-        mixed = np.uint64(0)
-        for word in range(7):
-            mixed = (mixed ^ words[word]) * MIX1
-            mixed ^= mixed >> np.uint64(32)
-        slot = mixed & mask
-        while True:
-            entry = table[slot]
-            if entry < 0:
-                table[slot] = count
-                hashes[count] = mixed
-                first[count] = row
-                inverse[row] = count
-                count += 1
-                break
-            if hashes[entry] == mixed and _equal(boards[first[entry]], boards[row]):
-                inverse[row] = entry
-                break
-            slot = (slot + np.uint64(1)) & mask
-    return count
-
-
 def position_keys(boards: ArrayLike) -> NDArray[np.uint8]:
     """``uint8[N, 10]`` keys of ``[N, 2, 25]`` boards. Raises RaccoonError naming the first bad row."""
     array = as_boards(boards)
@@ -247,16 +200,3 @@ def from_position_id(text: str) -> Boards:
     if row >= 0:
         raise RaccoonError(f"Position ID {quoted(text)} is no board: {_FAULTS[fault]}")
     return out[0]
-
-
-def unique_boards(boards: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Deduplicate valid ``[N, 2, 25]`` boards.
-
-    Returns ``first int64[U]``, the row where each distinct board appears first (ascending), and ``inverse int64[N]``
-    with ``boards[first][inverse] == boards``. The boards are not checked.
-    """
-    array = as_boards(boards)
-    first = np.empty(len(array), np.int64)
-    inverse = np.empty(len(array), np.int64)
-    count = _unique(array.reshape(-1, 50), first, inverse)
-    return first[:count].copy(), inverse

@@ -23,9 +23,8 @@ from raccoon.contracts import Boards, RaccoonError, Step, Turns
 from raccoon.engine.gnubg import GnubgEngine, roll_values
 from raccoon.engine.rolls import roll_index, roll_means
 from raccoon.env.board import START, unfinished
-from raccoon.env.lookup import Lookup
+from raccoon.env.lookup import Lookup, unique_boards
 from raccoon.env.movegen import ROLLS, check_dice
-from raccoon.env.position_ids import unique_boards
 
 __all__ = [
     "LuckObserver",

@@ -17,8 +17,9 @@ from raccoon.engine.net import NetEngine
 from raccoon.engine.network.onnx import FORMAT, VERSION, OnnxEngine, meta_path
 from raccoon.env.board import terminal_points
 from raccoon.env.half_moves import N_ACTIONS
+from raccoon.env.lookup import unique_boards
 from raccoon.env.movegen import ROLLS
-from raccoon.env.position_ids import position_id, unique_boards
+from raccoon.env.position_ids import position_id
 from raccoon.eval.benchmark.decisions import CheckerDecisions
 from raccoon.eval.benchmark.loader import load
 from raccoon.eval.pr.checker_scoring import PR_SCALE, choose, score

@@ -17,8 +17,8 @@ from raccoon.engine.rolls import roll_index, roll_means
 from raccoon.env import ragged
 from raccoon.env.board import swap, terminal_points
 from raccoon.env.formats.xgid import Position
+from raccoon.env.lookup import unique_boards
 from raccoon.env.movegen import ROLLS, afterstates_all_rolls
-from raccoon.env.position_ids import unique_boards
 from raccoon.search.analysis.questions import Question
 from raccoon.search.analysis.records import Unit
 

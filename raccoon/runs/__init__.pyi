@@ -1,12 +1,12 @@
+from raccoon.runs.claims import ROOT as ROOT
 from raccoon.runs.claims import run_state as run_state
 from raccoon.runs.folder import IGNORED as IGNORED
-from raccoon.runs.folder import ROOT as ROOT
 from raccoon.runs.folder import Run as Run
 from raccoon.runs.folder import is_done as is_done
-from raccoon.runs.folder import is_first_rank as is_first_rank
-from raccoon.runs.folder import new_launch as new_launch
 from raccoon.runs.folder import open_run as open_run
-from raccoon.runs.folder import register_resolvers as register_resolvers
 from raccoon.runs.folder import settings as settings
-from raccoon.runs.folder import sweep_place as sweep_place
+from raccoon.runs.places import is_first_rank as is_first_rank
+from raccoon.runs.places import new_launch as new_launch
+from raccoon.runs.places import register_resolvers as register_resolvers
+from raccoon.runs.places import sweep_place as sweep_place
 from raccoon.runs.sweeps import read_jobs as read_jobs

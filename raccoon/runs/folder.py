@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import secrets
 import socket
 import sys
 import time
@@ -28,17 +27,17 @@ from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError
 from raccoon.executor import fingerprint
 from raccoon.files import remove_left_over, write_json, write_text
-from raccoon.runs import interrupts, provenance, stages, sweeps
-from raccoon.runs.claims import ROOT, claim, claim_old, discarding, read_status
+from raccoon.runs import interrupts, provenance
+from raccoon.runs.claims import claim, claim_old, discarding, read_status
+from raccoon.runs.places import is_first_rank, sweep_job, wanted_dir
 
-__all__ = ["IGNORED", "ROOT", "Run", "is_done", "is_first_rank", "new_launch", "open_run", "register_resolvers", "settings", "sweep_place"]
+__all__ = ["IGNORED", "Run", "is_done", "open_run", "settings"]
 
 log = logging.getLogger(__name__)
 _RUN_DIR = "@run_dir@"
 IGNORED = ("resume", "executor", "logger")  # none changes a result
 _LATER = (("stages",), ("data", "minutes"))  # keys that came later: without a value they leave the identity of a run as it was
 _OWN = ("config.yaml", "provenance.json", "run.log", "status.json")
-_launches: dict[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -54,82 +53,6 @@ class Run:
     resumed: bool
     config: dict[str, Any]
     reported: bool = False
-
-
-def register_resolvers() -> None:
-    """``${raccoon.run_dir:KIND}``, ``${raccoon.sweep_dir:KIND}``, ``${raccoon.checkpoint:}`` and ``${stage:NAME.RESULT}``; called on
-    import."""
-    stages.register_resolver()
-    OmegaConf.register_new_resolver("raccoon.run_dir", lambda kind: str(_default_dir(kind)), replace=True)
-    OmegaConf.register_new_resolver("raccoon.sweep_dir", _sweep_dir, replace=True)
-    OmegaConf.register_new_resolver("raccoon.checkpoint", _checkpoint, replace=True)
-
-
-def _checkpoint(*, _parent_: Any) -> str:
-    """The ``checkpoint`` of the player around a network, however deep it lies in an engine; outside of players the default network."""
-    around = _parent_._get_parent()
-    while around is not None:
-        if isinstance(around, DictConfig) and "checkpoint" in around.keys():  # noqa: SIM118 (a missing key counts)
-            return str(around.checkpoint)
-        around = around._get_parent()
-    return "default"
-
-
-def new_launch() -> None:
-    """The next default folders get a name of their own."""
-    _launches.clear()
-
-
-def _sweep_dir(kind: str) -> str:
-    """The folder of the sweep under way, else that of a new one."""
-    return os.environ.get(sweeps.FOLDER) or str(ROOT / "multirun" / kind / _launch(kind))
-
-
-def sweep_place(cfg: DictConfig, kind: str) -> tuple[Path, bool]:
-    """Where the config of a multirun (before its jobs) wants their folders, and whether the user said so."""
-    run_dir, sweep_dir = str(cfg.paths.run_dir), str(cfg.hydra.sweep.dir)
-    if run_dir != str(_default_dir(kind)):
-        return Path(run_dir), True
-    return Path(sweep_dir), sweep_dir != _sweep_dir(kind)
-
-
-def is_first_rank() -> bool:
-    """Whether this process is the first of its training, or the only one: the others leave folders and messages to it."""
-    return (os.environ.get("LOCAL_RANK", "0"), os.environ.get("RANK", "0")) == ("0", "0")
-
-
-def _launch(kind: str) -> str:
-    """``date/time-id`` of this process's run: the short id keeps runs started in the same second apart."""
-    if kind not in _launches:
-        _launches[kind] = time.strftime("%Y-%m-%d/%H-%M-%S-") + secrets.token_hex(2)
-    return _launches[kind]
-
-
-def _sweep() -> tuple[Path, str] | None:
-    """The sweep's folder and this job's number in a multirun, else None."""
-    from hydra.core.hydra_config import HydraConfig
-    from hydra.types import RunMode
-
-    if not HydraConfig.initialized() or HydraConfig.get().mode != RunMode.MULTIRUN:
-        return None
-    return Path(HydraConfig.get().sweep.dir), str(HydraConfig.get().job.num)
-
-
-def _default_dir(kind: str) -> Path:
-    sweep = _sweep()
-    return sweep[0] / sweep[1] if sweep else ROOT / kind / _launch(kind)
-
-
-register_resolvers()
-
-
-def _wanted_dir(cfg: DictConfig, kind: str) -> tuple[Path, bool]:
-    """The folder that the config asks for, and whether the user named it. Jobs of a multirun never share one."""
-    wanted, default = Path(str(cfg.paths.run_dir)), _default_dir(kind)
-    if wanted == default:
-        return wanted, False
-    sweep = _sweep()
-    return (wanted / sweep[1] if sweep else wanted), True
 
 
 def _resolved(cfg: DictConfig, run_dir: str) -> dict[str, Any]:
@@ -190,15 +113,15 @@ def open_run(cfg: DictConfig, kind: str, again: bool = False) -> Iterator[Run]:
     continued: the folder that ``paths.run_dir`` names, else the newest such folder.
     """
     _check_root(_resolved(cfg, _RUN_DIR) | {"run_dir": cfg.paths.run_dir})
-    wanted, named = _wanted_dir(cfg, kind)
+    wanted, named = wanted_dir(cfg, kind)
     if not is_first_rank():  # another process of the same training: rank 0 owns the folder
         folder = Path(os.environ.get("RACCOON_RUN_DIR", str(wanted)))
         yield Run(folder, kind, True, _resolved(cfg, str(folder)))  # it goes on where there is a checkpoint, as rank 0 does
         return
     mark = _fingerprint(cfg, kind)
     resume = bool(cfg.get("resume", True))
-    folder, lock, resumed = claim_old(kind, mark) if resume and not named and _sweep() is None else (wanted, None, False)
-    new = lock is None and _sweep() is None and not wanted.exists()  # a sweep keeps its folders, to tell of them
+    folder, lock, resumed = claim_old(kind, mark) if resume and not named and sweep_job() is None else (wanted, None, False)
+    new = lock is None and sweep_job() is None and not wanted.exists()  # a sweep keeps its folders, to tell of them
     if lock is None:
         folder = wanted
         lock, resumed = claim(wanted, mark, resume, again)

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from raccoon.contracts import Boards, Engine, Turns
 from raccoon.env import ragged
 from raccoon.env.half_moves import apply_actions, legal_actions
-from raccoon.env.position_ids import row_keys, unique_boards
+from raccoon.env.lookup import unique_boards
+from raccoon.env.position_ids import row_keys
 
 __all__ = ["HalfTurns", "behind_best_half", "half_turns", "two_step"]
 

@@ -20,7 +20,7 @@ from raccoon.cube.model import Janowski
 from raccoon.env import ragged
 from raccoon.env.board import terminal_points
 from raccoon.env.encoder import Encoder
-from raccoon.env.position_ids import unique_boards
+from raccoon.env.lookup import unique_boards
 from raccoon.search.half_by_half import behind_best_half
 
 __all__ = [

@@ -10,7 +10,7 @@ from raccoon.contracts import Boards, Engine, RaccoonError
 from raccoon.engine.base import EngineBase, inner_policy, policy_engine
 from raccoon.engine.composite import CompositeEngine
 from raccoon.engine.mixture import MixtureEngine
-from raccoon.env.position_ids import unique_boards
+from raccoon.env.lookup import unique_boards
 from raccoon.search.tree import Tree
 
 __all__ = ["LookaheadEngine"]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from raccoon.contracts import RaccoonError
-from raccoon.env import board, encoder, half_moves, movegen, notation, position_ids
+from raccoon.env import board, encoder, half_moves, lookup, movegen, notation, position_ids
 from raccoon.env.board import START
 from raccoon.env.encoder import Encoder
 from raccoon.env.formats.xgid import Position, from_xgid, to_xgid
@@ -48,9 +48,7 @@ def test_boards_that_are_none_are_refused(function: Any, boards: Any) -> None:
         function(boards)
 
 
-@pytest.mark.parametrize(
-    "function", [board.pips, board.is_race, board.terminal_points, position_ids.unique_boards], ids=lambda f: f.__name__
-)
+@pytest.mark.parametrize("function", [board.pips, board.is_race, board.terminal_points, lookup.unique_boards], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("boards", NO_BOARDS.values(), ids=NO_BOARDS)
 def test_what_is_no_array_of_boards_is_refused(function: Any, boards: Any) -> None:
     with pytest.raises(RaccoonError, match="boards"):

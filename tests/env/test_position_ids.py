@@ -9,6 +9,7 @@ import pytest
 
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, RaccoonError
 from raccoon.env.board import START
+from raccoon.env.lookup import unique_boards
 from raccoon.env.movegen import afterstates_all_rolls
 from raccoon.env.position_ids import (
     Position,
@@ -20,7 +21,6 @@ from raccoon.env.position_ids import (
     position_key,
     position_keys,
     to_xgid,
-    unique_boards,
 )
 from raccoon.rng import MIX1
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from raccoon.env import position_ids
+from raccoon.env import lookup, position_ids
 from raccoon.env.board import is_race, pips, swap, terminal_points, validate
 from raccoon.env.movegen import afterstates
 
@@ -94,6 +94,6 @@ def test_a_turn_moves_the_dice_and_hits_blots(board: np.ndarray, roll: tuple[int
 @given(st.lists(boards(), max_size=30), st.randoms(use_true_random=False))
 def test_unique_boards_is_numpys_unique(some: list[np.ndarray], random: object) -> None:
     batch = np.stack([*some, *some]) if some else np.zeros((0, 2, 25), np.int8)
-    first, inverse = position_ids.unique_boards(batch)
+    first, inverse = lookup.unique_boards(batch)
     assert len(first) == len(np.unique(position_ids.position_keys(batch), axis=0))
     assert np.array_equal(batch[first][inverse], batch)

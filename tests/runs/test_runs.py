@@ -20,16 +20,16 @@ from omegaconf import DictConfig, OmegaConf
 from raccoon.cli.program import output
 from raccoon.contracts import RaccoonError
 from raccoon.files import locks, read_write
-from raccoon.runs import folder as runs
+from raccoon.runs import places
 from raccoon.runs.folder import Run, open_run
 
 
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.chdir(tmp_path)
-    runs._launches.clear()
+    places._launches.clear()
     yield
-    runs._launches.clear()
+    places._launches.clear()
 
 
 def config(**kwargs: Any) -> DictConfig:
@@ -61,14 +61,14 @@ def fail(cfg: DictConfig, error: BaseException | None = None) -> Path:
 
     with pytest.raises(type(error) if error else KeyboardInterrupt):
         stopped()
-    runs._launches.clear()
+    places._launches.clear()
     return folder
 
 
 def complete(cfg: DictConfig) -> Run:
     with open_run(cfg, "train") as run:
         pass
-    runs._launches.clear()
+    places._launches.clear()
     return run
 
 
@@ -242,7 +242,7 @@ def test_other_ranks_join_the_folder_of_rank_0(monkeypatch: pytest.MonkeyPatch) 
     with open_run(config(), "train") as first:
         before = sorted(first.dir.iterdir())
         monkeypatch.setenv("LOCAL_RANK", "1")
-        runs._launches.clear()  # another process has its own launch name
+        places._launches.clear()  # another process has its own launch name
         with open_run(config(), "train") as second:
             assert second.dir == first.dir
             assert second.resumed  # where rank 0 goes on from a checkpoint, so do the others
@@ -306,7 +306,7 @@ def test_a_run_that_was_killed_after_its_report_is_done_and_not_run_again() -> N
         with open_run(cfg, "train") as run:
             assert (run.dir, run.resumed, run.reported) == (folder, True, True)
         assert status(folder)["state"] == "done"
-    runs._launches.clear()
+    places._launches.clear()
     assert not complete(config()).reported
 
 

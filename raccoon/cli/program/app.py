@@ -64,12 +64,11 @@ class _Program:
             sys.exit(f"error: {error}; activate the environment that `make train` or `make test` makes: . .venv/bin/activate")
         from raccoon import plugins
         from raccoon.cli.program import sweep
-        from raccoon.runs import folder as runs
-        from raccoon.runs import interrupts
+        from raccoon.runs import interrupts, places
 
         plugins.install()
         start = hydra.main(version_base="1.3", config_path=f"pkg://{plugins.CONF}", config_name=self.kind)(self._composed)
-        runs.new_launch()
+        places.new_launch()
         with _hydra_sees(self.arguments):
             try:
                 start()
@@ -89,15 +88,14 @@ class _Program:
         from hydra.core.hydra_config import HydraConfig
 
         from raccoon.cli.program import sweep
-        from raccoon.runs import folder as runs
-        from raccoon.runs import interrupts
+        from raccoon.runs import interrupts, places
 
         self.composed = True
         try:
             if (jobs := sweep.current()) is not None:
                 jobs.job(HydraConfig.get().job.num, cfg, self.kind, functools.partial(self._work, cfg))
             else:
-                with contextlib.nullcontext() if runs.is_first_rank() else sweep.quiet():
+                with contextlib.nullcontext() if places.is_first_rank() else sweep.quiet():
                     self._work(cfg)
         except Exception as error:
             if interrupts.is_interrupt(error):
@@ -176,9 +174,9 @@ def _interruptible() -> Iterator[list[str]]:
         except (KeyboardInterrupt, SystemExit, SystemError) as error:
             if not interrupts.is_interrupt(error):
                 raise
-            from raccoon.runs import folder as runs
+            from raccoon.runs import places
 
-            if runs.is_first_rank():  # one process of a training speaks for all
+            if places.is_first_rank():  # one process of a training speaks for all
                 folder = "".join(f": {name} keeps what is done; the same command continues it" for name in kept[-1:])
                 print(f"interrupted{folder}", file=sys.stderr)
             sys.exit(interrupts.exit_status())

@@ -13,9 +13,9 @@ def compose(root: str, overrides: list[str] | None = None) -> Any:
 
     from raccoon import plugins
     from raccoon.cli.program import former
-    from raccoon.runs import folder as runs
+    from raccoon.runs import places
 
     plugins.install()
-    runs.register_resolvers()
+    places.register_resolvers()
     with hydra.initialize_config_module(plugins.CONF, version_base="1.3"):
         return hydra.compose(root, former.understood(overrides or []))

@@ -16,7 +16,7 @@ from hydra.experimental.callback import Callback
 from raccoon import checks
 from raccoon.contracts import Figure, RaccoonError
 from raccoon.executor import fingerprint
-from raccoon.runs import claims, sweeps
+from raccoon.runs import claims, places, sweeps
 from raccoon.runs import folder as runs
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class SweepCallback(Callback):
         """See ``hydra.experimental.callback.Callback``. Ends the program with status 2 when the folder cannot be used, or none is."""
         global _run
         kind = str(config.hydra.job.name)
-        if not runs.is_first_rank():
+        if not places.is_first_rank():
             return
         try:
             if "run_dir" not in (config.get("paths") or {}):
@@ -149,7 +149,7 @@ def _open(config: DictConfig, kind: str) -> sweeps.Sweep:
     settings = {key: value for key, value in base.items() if key not in _IGNORED}
     kept = [[word for word in job if _root(word) not in runs.IGNORED] for job in overrides]
     mark = fingerprint({"kind": kind, "config": settings, "jobs": kept})
-    place, named = runs.sweep_place(config, kind)
+    place, named = places.sweep_place(config, kind)
     claims.remove_unused(claims.ROOT / "multirun" / kind, sweeps.FILE)
     earlier = [path.parent for path in (claims.ROOT / "multirun" / kind).glob(f"*/*/{sweeps.FILE}")]
     return sweeps.open_sweep(place, named, earlier, kind, mark, overrides, bool(config.get("resume", True)))

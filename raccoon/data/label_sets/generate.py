@@ -19,7 +19,7 @@ from raccoon.data.label_sets.writer import Plan, fill
 from raccoon.data.selfplay.explore import ExploringPlayer
 from raccoon.data.selfplay.recorder import PositionRecorder
 from raccoon.engine.outcomes import five_from_six
-from raccoon.env.position_ids import unique_boards
+from raccoon.env.lookup import unique_boards
 from raccoon.executor import Executor, check_units
 from raccoon.play.match import play_games
 from raccoon.progress import advance, expect

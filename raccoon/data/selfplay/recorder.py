@@ -11,7 +11,7 @@ from raccoon.contracts import Boards, Engine, Step, Turns
 from raccoon.data.label_sets.rows import SELFPLAY, SIBLING
 from raccoon.env import ragged
 from raccoon.env.board import terminal_points
-from raccoon.env.position_ids import unique_boards
+from raccoon.env.lookup import unique_boards
 from raccoon.rng import hash64, uniform
 
 __all__ = ["PositionRecorder", "Positions"]

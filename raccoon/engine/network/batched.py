@@ -20,7 +20,7 @@ from raccoon.engine.base import EngineBase
 from raccoon.engine.network.cache import BoardCache
 from raccoon.env.encoder import Encoder
 from raccoon.env.half_moves import legal_mask, low_first
-from raccoon.env.position_ids import unique_boards
+from raccoon.env.lookup import unique_boards
 
 __all__ = ["BatchedEngine", "chunks"]
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from raccoon.config.instantiate import shared
 from raccoon.contracts import Engine, RaccoonError
 from raccoon.engine.rolls import best_of_rolls, roll_means
-from raccoon.env.position_ids import unique_boards
+from raccoon.env.lookup import unique_boards
 from raccoon.eval.benchmark.loader import load, locate
 from raccoon.eval.cube_fit.references import COMPLETED, EXACT, METHODS, Evidence, ReferenceEquities, exact_evidence, references_of_benchmark
 from raccoon.eval.pr.checker_shards import digest

@@ -21,8 +21,8 @@ from raccoon.engine.outcomes import exact_probs6, flip
 from raccoon.engine.rolls import roll_index, roll_means
 from raccoon.env import ragged
 from raccoon.env.board import terminal_points, unfinished
+from raccoon.env.lookup import unique_boards
 from raccoon.env.movegen import ROLLS
-from raccoon.env.position_ids import unique_boards
 from raccoon.search.rollout.quasi_random import BLOCK, trial_dice
 from raccoon.search.tree import Tree
 

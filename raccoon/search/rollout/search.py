@@ -26,8 +26,9 @@ from raccoon.engine.rolls import roll_index, roll_means
 from raccoon.env import ragged
 from raccoon.env.board import terminal_points, unfinished
 from raccoon.env.half_moves import low_first
+from raccoon.env.lookup import unique_boards
 from raccoon.env.movegen import ROLLS, afterstates_all_rolls, enumerate_turns
-from raccoon.env.position_ids import from_position_id, unique_boards
+from raccoon.env.position_ids import from_position_id
 from raccoon.executor import Executor, Work, run_shards
 from raccoon.search.filters import Filter, keep_best
 from raccoon.search.lookahead import StaticSearch, enumerate_leaves, leaf_values

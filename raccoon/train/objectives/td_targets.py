@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, Engine
 from raccoon.engine.outcomes import flip
-from raccoon.env.position_ids import unique_boards
+from raccoon.env.lookup import unique_boards
 from raccoon.search.expectimax import Tree
 
 __all__ = ["backups", "lambda_returns", "lottery", "outcomes"]
