@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +14,11 @@ from omegaconf import OmegaConf
 from raccoon.cli.program import before
 from raccoon.cli.stages.checked import Checked, _check
 from raccoon.cli.stages.record import made_anew, problem, read_record
-from raccoon.cli.stages.report import check_reports
+from raccoon.cli.stages.report import check_reports, write_report
 from raccoon.contracts import RaccoonError, Report
+from raccoon.data.label_sets.links import link_set
+from raccoon.data.label_sets.store import PositionStore, read_meta, signed
+from raccoon.files import write_json
 from raccoon.report import report_files
 from raccoon.runs.stages import Stage
 
@@ -95,3 +99,17 @@ def test_a_broken_report_is_told_before_the_first_stage(tmp_path: Path) -> None:
     report_files.write(figures, one.folder)
     with pytest.raises(RaccoonError, match=r"first/report\.json: an epoch has no number or no seconds"):
         check_reports([one], {})
+
+
+def test_minutes_of_a_set_count_once_and_those_of_another_one_of_the_same_kind_again(tmp_path: Path) -> None:
+    stages, homes = [], {"first": ("short", 60), "again": ("short", 60), "longer": ("long", 180)}
+    for name, (home, seconds) in homes.items():
+        place = tmp_path / name / "set"
+        shutil.copytree(next(OLD_SETS.iterdir()), tmp_path / home, dirs_exist_ok=True)
+        place.parent.mkdir()
+        link_set(PositionStore.open(tmp_path / home), place)
+        write_json(place / "meta.json", signed({**read_meta(place), "seconds": seconds}))
+        stages.append(Stage(name, "labels", tmp_path / name))
+    report = json.loads(write_report(stages, {}, tmp_path, 1).read_text())
+    assert [row["label minutes"] for row in report["tables"]["stages"]] == [1.0, 0.0, 3.0]
+    assert report["figures"]["minutes"]["value"] == 4.0

@@ -27,15 +27,16 @@ _MSE = ("bgsage_pr/value_mse", "value_mse")
 
 
 class _Result:
-    """What a stage left in its folder, made by ``settings``; ``known`` are the sets that stages before it made or found."""
+    """What a stage left in its folder, made by ``settings``; ``known``: minutes of the sets that
+    stages before it made or found, by their folders."""
 
-    def __init__(self, stage: Stage, settings: Settings, known: set[str]) -> None:
+    def __init__(self, stage: Stage, settings: Settings, known: dict[Path, float]) -> None:
         self.stage, self.settings = stage, settings
         place = stage.folder / SET
         self.meta: Mapping[str, Any] = read_meta(place) if (place / META).exists() else {}
-        mark = str(self.meta.get("fingerprint"))
-        self.label_minutes = 0.0 if mark in known else float(self.meta.get("seconds", 0.0)) / 60
-        known.add(mark)
+        home, minutes = _home(place), float(self.meta.get("seconds", 0.0)) / 60
+        self.label_minutes = max(0.0, minutes - known.get(home, 0.0))  # a set that grew since tells of all its rows
+        known[home] = max(minutes, known.get(home, 0.0))
 
     @cached_property
     def report(self) -> Report | None:
@@ -85,9 +86,14 @@ class _Result:
         }
 
 
+def _home(folder: Path) -> Path:
+    """Where the shards lie that ``folder`` links to."""
+    return next((shard.resolve().parent for shard in sorted(folder.glob("shard-*.npy"))), folder)
+
+
 def check_reports(stages: Sequence[Stage], settings: Mapping[str, Settings]) -> None:
     """Raise RaccoonError naming a report of an earlier command that the one over all stages could not be made from."""
-    known: set[str] = set()
+    known: dict[Path, float] = {}
     for stage in stages:
         _Result(stage, settings.get(stage.name, {}), known).row(0.0)
 
@@ -97,7 +103,7 @@ def write_report(stages: Sequence[Stage], settings: Mapping[str, Settings], run_
 
     ``settings``: those of each stage, by its name and dotted keys.
     """
-    known: set[str] = set()
+    known: dict[Path, float] = {}
     rows: list[dict[str, Any]] = []
     curve: list[dict[str, Any]] = []
     spent = 0.0
