@@ -20,8 +20,6 @@ from raccoon.env.kernels import kernel
 
 __all__ = ["fill_tactics"]
 
-ALL_POINTS = (1 << 24) - 1
-
 
 @kernel
 def _hit(mine: int, bar: int, free: int, a: int, b: int) -> int:

@@ -82,7 +82,7 @@ def each_decision(match: Match) -> Iterator[Decision]:
 def _of(state: GameState, action: Action, following: Sequence[Action], game: int) -> Iterator[Decision]:
     if action.kind not in ("move", "double") or (action.kind == "move" and action.dice is None):
         return
-    if action.kind == "double" or (state.may_double):
+    if action.kind == "double" or state.may_double:
         answers = () if action.kind == "move" else _answers(following)
         done = "no double" if action.kind == "move" else "double"
         answer = answers[0] if answers else None

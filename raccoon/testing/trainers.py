@@ -33,7 +33,9 @@ def check_trainer(trainer: Any, net: Any) -> None:
     expect(type(module).configure_optimizers is not LightningModule.configure_optimizers, "a trainer needs configure_optimizers")
     checkpoint: dict[str, Any] = {}
     module.on_save_checkpoint(checkpoint)
-    expect("raccoon" in checkpoint, 'on_save_checkpoint must put artifact.header(net, meta) under "raccoon", or the file is no network')
+    expect(
+        "raccoon" in checkpoint, 'on_save_checkpoint must put checkpoint_file.header(net, meta) under "raccoon", or the file is no network'
+    )
     for key, value in dict(module.hparams).items():
         expect(_is_plain(value), f"hyper-parameter {key} is a {type(value).__name__}: weights-only loading takes plain values alone")
 

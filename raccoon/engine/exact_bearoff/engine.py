@@ -30,7 +30,7 @@ class BearoffEngine(EngineBase):
     from exact distributions of the rolls each side needs when it plays to finish soonest *on average*; against the
     two-sided table that is off by .0009 on average and .014 at worst, because it ignores the race's standing.
 
-    Tables are built once, in seconds, and kept in ``bearoff_files.cache_folder()``. ``value`` and ``probs6`` raise RaccoonError for
+    Tables are built once, in seconds, and kept in ``table_files.cache_folder()``. ``value`` and ``probs6`` raise RaccoonError for
     a position that is not in them: ask ``knows`` first, or use ``CompositeEngine``.
     """
 

@@ -101,7 +101,7 @@ class CubePR:
         """The headline figures of one player."""
         n = len(scores.loss)
         masks = {"pr": None, "pr_doubler": ~scores.receiver, "pr_receiver": scores.receiver}
-        masks["pr_measured"] = cube_scoring.measured(scores.cube)[scores.rows]
+        masks["pr_measured"] = scores.cube.measured[scores.rows]
         figures = {name: cube_scoring.pr(scores, seed, self.bootstrap, mask) for name, mask in masks.items() if mask is None or mask.any()}
         figures["right_answers"] = stats.proportion_ci(int((scores.loss <= 0).sum()), n)
         figures["seconds_per_decision"] = Figure(decided.seconds / n, n=n)
@@ -115,7 +115,7 @@ class CubePR:
 
     def _tables(self, result: Report, scored: Mapping[str, CubeScores], seed: int) -> None:
         mine, theirs = scored["player"], scored.get("opponent")
-        everything = {"all": np.ones(len(mine.loss), bool), "measured references": cube_scoring.measured(mine.cube)[mine.rows]}
+        everything = {"all": np.ones(len(mine.loss), bool), "measured references": mine.cube.measured[mine.rows]}
         groups = {"questions": {name: mask for name, mask in everything.items() if mask.any()}, **cube_scoring.group_masks(mine)}
         for title, masks in groups.items():
             rows: list[Mapping[str, Any]] = []
@@ -149,7 +149,7 @@ class CubePR:
     def _notes(self, benchmark: Benchmark) -> list[str]:
         cube, rules = benchmark.cube, benchmark.rules
         doubles, takes = cube_scoring.counted(cube)
-        full = cube_scoring.measured(cube)
+        full = cube.measured
         flags = ", ".join(f"{name} {'on' if on else 'off'}" for name, on in (("Jacoby", rules.jacoby), ("beavers", rules.beavers)))
         notes = [
             f"Benchmark: {benchmark.source}, {len(cube):,} cube positions of {len(np.unique(cube.games)):,} games, {int(doubles.sum()):,} "

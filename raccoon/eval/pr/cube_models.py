@@ -63,7 +63,7 @@ def table(found: list[ModelScores], seed: int, replicates: int) -> list[Mapping[
     first = {one.chances: one.scores for one in reversed(found)}
     rows: list[Mapping[str, Any]] = []
     for one in found:
-        against, some = first[one.chances], cube_scoring.measured(one.scores.cube)[one.scores.rows]
+        against, some = first[one.chances], one.scores.cube.measured[one.scores.rows]
         rows.append(
             {
                 "chances": one.chances,

@@ -31,7 +31,6 @@ __all__ = [
     "difference",
     "errors",
     "group_masks",
-    "measured",
     "model_answers",
     "pr",
     "score",
@@ -142,11 +141,6 @@ def errors(scores: CubeScores) -> list[dict[str, Any]]:
         }
         for kind, mask in kinds.items()
     ]
-
-
-def measured(cube: CubeDecisions) -> Bools:
-    """``bool[N]``: the reference is a rollout played to the end, by tier and by level: the other ones come out of a search."""
-    return cube.measured
 
 
 def group_masks(scores: CubeScores) -> dict[str, dict[str, Bools]]:

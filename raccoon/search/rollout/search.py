@@ -1,7 +1,7 @@
 """Variance-reduced rollouts: play a position out many times with the luck of the dice taken out.
 
 Trials of all positions run in lock step. Dice depend on (seed, trial, roll number) alone, so every candidate meets the
-same ones; the first two rolls are stratified (see ``rollout_dice``). At every roll the luck
+same ones; the first two rolls are stratified (see ``quasi_random``). At every roll the luck
 ``h(roll) - mean of h`` is subtracted, ``h`` being what the rolling engine thinks after its best static play: its mean is
 exactly zero whatever the engine, so the average stays right and its spread falls. A trial ends with the game, or after
 ``truncate`` half-moves with the engine's own view of the board. (As in GNU Backgammon; XG calls truncated ones Roller.)

@@ -16,7 +16,6 @@ from raccoon.engine.gnubg import GnubgEngine
 from raccoon.engine.outcomes import five_from_six, six_from_five
 from raccoon.env.board import is_race
 from raccoon.eval.benchmark.loader import load
-from raccoon.eval.pr import cube_scoring
 from raccoon.eval.pr.cube import CubePR
 from raccoon.eval.pr.cube_scoring import CubeAnswers, model_answers, pr, score
 from raccoon.eval.pr.cube_shards import answers
@@ -189,7 +188,7 @@ def measured_file(path: Path) -> Path:
 def test_measured_references_stand_beside_all(tmp_path: Path) -> None:
     source = measured_file(tmp_path / "b.json")
     assert load(source).rules == CubeRules(jacoby=True, beavers=True)
-    assert cube_scoring.measured(load(source).cube).tolist() == [True, True, False, False]
+    assert load(source).cube.measured.tolist() == [True, True, False, False]
     result = CubePR(HERE, str(source), compare=None, models=MODELS, bootstrap=50).run(PASSIVE, None, tmp_path / "run", 1)
     first, second = result.tables["Cube PR"]
     assert (first["questions"], first["n"], second["questions"], second["n"]) == ("all", 5, "measured references", 3)
