@@ -56,7 +56,7 @@ def main() -> None:
 
 def _show(source: str) -> str:
     from raccoon.eval.benchmark.loader import load
-    from raccoon.eval.pr.noise import noise_table
+    from raccoon.eval.references.noise import noise_table
 
     benchmark = load(source)
     checker, cube = benchmark.checker, benchmark.cube

@@ -24,6 +24,7 @@ from raccoon.eval.pr.cube_models import model_scores
 from raccoon.eval.pr.cube_ready import ask_first
 from raccoon.eval.pr.cube_scoring import CubeScores, score
 from raccoon.eval.pr.cube_shards import CubeDecided, decide, takes_models
+from raccoon.eval.references.compared import add_before, same_decisions
 from raccoon.executor import Executor
 from raccoon.files.npz import write_arrays
 from raccoon.report import plots
@@ -36,7 +37,8 @@ class CubePR:
 
     ``compare``: the second player, a node, ``"opponent"`` (the run's opponent, where there is one) or null for none.
     ``models``: cube models by name (nodes; null: left out), for players of an engine that knows the outcome chances.
-    ``games``: only the first so many games of the benchmark; null: all.
+    ``games``: only the first so many games of the benchmark; null: all. ``before``: a second benchmark with other references of the same
+    decisions, by which the answers are priced as well, paired by question (null: none).
     """
 
     name = "cube_pr"
@@ -50,10 +52,12 @@ class CubePR:
         bootstrap: int = stats.REPLICATES,
         games: int | None = None,
         shard_games: int = 4,
+        before: str | None = None,
     ) -> None:
         if isinstance(compare, str) and compare != "opponent":
             raise RaccoonError(f"evaluator.compare={quoted(compare)}: give a player node, opponent or null")
         self.executor, self.source, self.compare = executor, str(benchmark), compare
+        self.before = None if before is None else str(before)
         self.reads = ("player", "opponent") if compare == "opponent" else ("player",)
         self.bootstrap = whole("evaluator.bootstrap", bootstrap, 1)
         self.games = None if games is None else whole("evaluator.games", games, 1)
@@ -64,6 +68,7 @@ class CubePR:
     def run(self, player: Mapping[str, Any], opponent: Mapping[str, Any] | None, run_dir: Path, seed: int) -> Report:
         """See ``Evaluator.run``. Raises RaccoonError when a player cannot play with a cube or the benchmark has no cube decisions."""
         benchmark = self.load()
+        before = None if self.before is None else same_decisions(benchmark, load(self.before, "evaluator.before"))
         other = opponent if self.compare == "opponent" else self.compare
         made = self._ready(player, "player", benchmark)
         second = isinstance(other, Mapping) and dict(other) != dict(player)
@@ -84,6 +89,8 @@ class CubePR:
             result.figures |= {f"opponent_{name}": figure for name, figure in self.summary(scored["opponent"], theirs, seed).items()}
             result.figures["pr_difference"] = cube_scoring.difference(mine, scored["opponent"], seed, self.bootstrap)
         self._tables(result, scored, seed)
+        if before is not None:
+            add_before(result, before, scored, seed, self.bootstrap)
         self._models(result, made, decided, benchmark, seed)
         result.notes += self._notes(benchmark)
         result.files.append(_write(scored, Path(run_dir)))

@@ -200,6 +200,49 @@ def test_measured_references_stand_beside_all(tmp_path: Path) -> None:
     assert any("Jacoby on, beavers on" in note for note in result.notes)
 
 
+def test_two_references_of_the_same_decisions_are_compared_by_question(tmp_path: Path) -> None:
+    source = measured_file(tmp_path / "b.json")
+    content = json.loads(source.read_text())
+    content["decisions"].reverse()  # matched by what they are, not by their place
+    for decision in content["decisions"][2:]:  # k1 and k0, which the other file has measured
+        decision |= {"eval_level": "3-ply", "equity_dt": decision["equity_dt"] + 0.2}
+    old = tmp_path / "old.json"
+    old.write_text(json.dumps(content))
+    settings: dict[str, Any] = {"compare": "opponent", "models": {}, "bootstrap": 50}
+    result = CubePR(HERE, str(source), before=str(old), **settings).run(PASSIVE, GNUBG, tmp_path / "run", 1)
+    rows = {(row["PR of"], row["questions"]): row for row in result.tables["Two references"]}
+    names = ("gnubg0+nodoubles", "gnubg0", "gnubg0+nodoubles minus gnubg0")
+    assert list(rows) == [(name, questions) for questions in ("all", "measured references") for name in names]
+    passive = rows[names[0], "measured references"]
+    # never doubling missed .5 by the old file (doubled it is worth 1, the pass) and misses .4; the take was wrong by .1 and is right
+    assert passive["n"] == 3
+    assert passive["PR before"].value == pytest.approx(500 * (0.5 + 0.1) / 3)
+    assert passive["PR"].value == pytest.approx(500 * 0.4 / 3)
+    assert passive["minus before"].value == pytest.approx(-500 * 0.2 / 3)
+    assert rows[names[0], "all"]["PR"] == result.figures["pr"]
+    assert rows[names[0], "all"]["minus before"].value == pytest.approx(-500 * 0.2 / 5) == result.figures["pr_minus_before"].value
+    for key in ("PR before", "PR", "minus before"):
+        first, second, both = (rows[name, "all"][key].value for name in names)
+        assert both == pytest.approx(first - second)
+    apart = {row["equity"]: row for row in result.tables["Two references: how far apart"]}
+    assert [row["n"] for row in apart.values()] == [2, 2, 1]
+    assert apart["no double"]["RMS change"] == 0.0
+    assert apart["double and take minus no double"]["RMS change"] == pytest.approx(0.2)
+    assert apart["double and take"]["right answers changed"] == 1
+    assert apart["double and take"]["RMS standard error"] is None
+
+
+def test_two_references_must_be_of_the_same_decisions(tmp_path: Path) -> None:
+    source = measured_file(tmp_path / "b.json")
+    content = json.loads(source.read_text())
+    for name, change in (("rules", {"meta": {"jacoby": False}}), ("fewer", {"decisions": content["decisions"][1:]})):
+        (tmp_path / f"{name}.json").write_text(json.dumps(content | change))
+    for name, told in (("rules", "other rules"), ("fewer", "lacks the cube decision k0"), ("none", "evaluator.before")):
+        with pytest.raises(RaccoonError, match=told):
+            CubePR(HERE, str(source), before=str(tmp_path / f"{name}.json")).run(PASSIVE, None, tmp_path / "run", 1)
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_player_with_its_own_cube_needs_no_chances(tmp_path: Path) -> None:
     sage = {"_target_": "raccoon.play.SagePlayer", "level": "1P"}
     result = CubePR(HERE, compare="opponent", models=MODELS, bootstrap=50, games=10).run(sage, GNUBG, tmp_path, 1)

@@ -10,7 +10,7 @@ import pytest
 
 from raccoon.eval.benchmark.decisions import CheckerDecisions
 from raccoon.eval.benchmark.loader import load
-from raccoon.eval.pr.noise import checker_charges, noise_table, two_way_charge
+from raccoon.eval.references.noise import checker_charges, noise_table, two_way_charge
 
 
 def plays(values: list[list[float]], errors: list[list[float]], paired: float = np.nan) -> CheckerDecisions:

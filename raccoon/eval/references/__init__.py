@@ -1,0 +1,1 @@
+"""What references are worth: their noise, and two sets of them for the same decisions."""
