@@ -5,13 +5,12 @@ For programs that follow a game at the pace of their user. Many games at a time 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
-from raccoon.contracts import CENTRED, OPPONENT, Cubes, Player, RaccoonError, Turns
+from raccoon.contracts import CENTRED, OPPONENT, BeaverPlayer, Cubes, Player, RaccoonError, Turns
 from raccoon.cube.match_equity_table import check_length
 from raccoon.env.board import START, terminal_points
 from raccoon.env.formats.xgid import Position
@@ -190,8 +189,8 @@ class Game:
             raise RaccoonError(self._waiting())
         if not player.take(boards, cubes)[0]:
             return "pass"
-        beaver: Callable[..., np.ndarray] | None = getattr(player, "beaver", None)
-        return "beaver" if beaver is not None and cubes.may_beaver()[0] and beaver(boards, cubes)[0] else "take"
+        beavers = isinstance(player, BeaverPlayer) and cubes.may_beaver()[0] and player.beaver(boards, cubes)[0]
+        return "beaver" if beavers else "take"
 
     def _after(self, **changes: object) -> Game:
         return Game(replace(self.position, **changes), self.crawford_played)
@@ -203,9 +202,8 @@ class Game:
 
     def _ended(self, size: int) -> Game:
         """The side on roll wins ``size`` times the cube (minus: loses)."""
-        if self.position.jacoby and self.position.cube_owner == CENTRED:
-            size = int(np.sign(size))
-        return replace(self, won=size * self.position.cube_value * self.position.turn)
+        points = int(self.cubes.game_points(np.array([size]))[0])
+        return replace(self, won=points * self.position.cube_value * self.position.turn)
 
     def _waits(self, stage: str, what: str) -> None:
         if self.stage != stage:

@@ -107,6 +107,8 @@ def test_a_gammon_counts_one_while_the_cube_is_centred_under_jacoby() -> None:
         assert Game.at(read_question(xgid).position).play("1/off").won == won
     xgid = "XGID=-A---------------------o--:1:1:1:65:0:0:1:0:10"
     assert Game.at(read_question(xgid).position).play("1/off").won == 4
+    without_cube = Game.money(jacoby=True, cube=False).roll(5, 2)
+    assert without_cube.resign(2).won == -2  # as analyses have it
 
 
 def test_the_crawford_game_comes_once() -> None:
