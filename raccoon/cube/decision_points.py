@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from raccoon.contracts import Boards, CubeModel, Cubes
+from raccoon.contracts import OUTCOME_POINTS, Boards, CubeModel, Cubes
 
 __all__ = ["decision_points", "gammon_values"]
 
@@ -56,8 +56,7 @@ def gammon_values(model: CubeModel, cubes: Cubes) -> dict[str, float]:
     """What a gammon adds to a game won, and what one lost costs beyond the game, in units of the difference between winning and
     losing a plain game at this cube; the same for backgammons beyond gammons. One half each in money play, 0 while Jacoby counts no
     gammons. ``cubes``: one row, seen from the side on roll."""
-    points = np.array([1.0, 2.0, 3.0, -1.0, -2.0, -3.0])
-    ends = model.finished(points, cubes.take(np.zeros(6, np.int64)))
+    ends = model.finished(OUTCOME_POINTS, cubes.take(np.zeros(6, np.int64)))
     unit = ends[0] - ends[3]
     found = {
         "gammon": ends[1] - ends[0],

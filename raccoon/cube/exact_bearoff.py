@@ -27,7 +27,7 @@ MOST_PIPS = 24
 """Pips a side of the largest table; while it is built it takes 340 MB."""
 LAST_ROLLS = (6, 18)
 """Checkers and pips of the table that players use: 1,414 positions a side, 32 MB, built in two seconds."""
-_COLUMN = {owner: COLUMNS.index(name) for owner, name in OWNER_NAMES.items()}
+_BY_OWNER = [COLUMNS.index(OWNER_NAMES[owner]) for owner in OWNERS]
 
 
 class CubefulBearoff:
@@ -61,16 +61,16 @@ class CubefulBearoff:
 
     def no_double(self, boards: Boards) -> NDArray[np.float64]:
         """``float64[N, 3]``: equity of not doubling now with the cube of each of ``raccoon.cube.choice.OWNERS``."""
-        return self._held(boards)[:, [_COLUMN[owner] for owner in OWNERS]]
+        return self._held(boards)[:, _BY_OWNER]
 
     def equities(self, boards: Boards, cubes: Cubes) -> CubeEquities:
         """``(nd, dt, dp)`` to the side on roll, in points per unit of the cube before doubling, whether or not the side may double."""
         if cubes.away is not None:
             raise RaccoonError("cubes.away: the cubeful bear-off table is for money play; use the model in matches")
         held = self._held(boards)
-        columns = np.array([_COLUMN[owner] for owner in OWNERS])[cubes.owner]  # 0, 1, -1 index themselves
-        doubled = with_beavers(2.0 * held[:, _COLUMN[OPPONENT]], cubes)
-        return CubeEquities(held[np.arange(len(held)), columns], doubled, np.ones(len(held)))
+        by_owner = held[:, _BY_OWNER]
+        doubled = with_beavers(2.0 * by_owner[:, OPPONENT], cubes)
+        return CubeEquities(by_owner[np.arange(len(held)), cubes.owner], doubled, np.ones(len(held)))
 
     def optimal(self, boards: Boards, cubes: Cubes) -> NDArray[np.float64]:
         """``float64[N]``: to the side on roll, which doubles where it may and gains by it, the other side answering."""

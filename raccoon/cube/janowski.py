@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from raccoon import cube_rules
 from raccoon.checks import quoted
 from raccoon.contracts import OPPONENT, OWNED, Boards, CubeEquities, RaccoonError
+from raccoon.cube.choice import should_double, should_take
 from raccoon.cube.state import owner_codes
 from raccoon.engine.outcomes import five_from_six
 from raccoon.env.board import is_race
@@ -123,8 +124,8 @@ def cube_equities(probs5: ArrayLike, owner: Any, x: ArrayLike, jacoby: ArrayLike
 
 def cube_action(probs5: ArrayLike, owner: Any, x: ArrayLike, jacoby: ArrayLike = False) -> CubeAction:
     """Double when ``min(dt, 1) > nd`` and the cube is not the opponent's; take when ``dt < 1``."""
-    nd, dt, dp = cube_equities(probs5, owner, x, jacoby)
-    return CubeAction((np.minimum(dt, dp) > nd) & (owner_codes(owner) != OPPONENT), dt < dp)
+    found = cube_equities(probs5, owner, x, jacoby)
+    return CubeAction(should_double(found) & (owner_codes(owner) != OPPONENT), should_take(found))
 
 
 def _five(probs5: ArrayLike) -> NDArray[np.float64]:

@@ -20,11 +20,9 @@ from numpy.typing import NDArray
 
 from raccoon.contracts import OPPONENT, Boards, CubeEquities, CubeModel, Cubes, ExactCubeModel
 from raccoon.cube.choice import OWNERS, best_of, with_beavers
-from raccoon.cube_rules import jacoby_active
 
 __all__ = ["Places", "places_of", "told_apart"]
 
-_THEIRS = OWNERS.index(OPPONENT)
 _FOR_OTHER_SIDE = [OWNERS.index(-owner) for owner in OWNERS]
 _Floats = NDArray[np.float64]
 
@@ -72,8 +70,7 @@ class Places(Protocol):
 def places_of(model: CubeModel, cubes: Cubes, owners: Sequence[int] = OWNERS) -> Places:
     """The places that matter to the cube decisions of ``cubes``, priced by ``model``; ``owners`` are all that these cubes have."""
     if cubes.away is None:
-        jacoby = cubes.rules is not None and cubes.rules.jacoby
-        return _Money(model, jacoby, Cubes.centred(1, cubes.rules))
+        return _Money(model, Cubes.centred(1, cubes.rules))
     return _Match(model, cubes, (*((0, owner) for owner in owners), (1, OPPONENT)))
 
 
@@ -82,7 +79,6 @@ class _Money:
     """``OWNERS``, in points per unit of the cube. The cap is left out; ``cube`` is one far below it, under the rules."""
 
     model: CubeModel
-    jacoby: bool
     cube: Cubes
 
     def take(self, rows: Any) -> _Money:
@@ -98,23 +94,25 @@ class _Money:
         return self.model.exact(boards) if isinstance(self.model, ExactCubeModel) else np.zeros(len(boards), bool)
 
     def leaves(self, probs6: NDArray[np.floating], boards: Boards) -> _Floats:
-        return self.model.by_owner(probs6, boards, self.jacoby)
+        return self.model.by_owner(probs6, boards, bool(self.cube.jacoby()[0]))
 
     def finished(self, points: _Floats) -> _Floats:
-        return np.stack([np.where(jacoby_active(owner, self.jacoby), np.sign(points), points) for owner in OWNERS], axis=1)
+        one = self.cube.take(np.zeros(len(points), np.int64))
+        held = [replace(one, owner=np.full(len(points), owner, np.int8)) for owner in OWNERS]
+        return np.stack([self.model.finished(points, cubes) for cubes in held], axis=1)
 
     def to_mover(self, held: _Floats) -> _Floats:
-        doubled = np.minimum(with_beavers(2.0 * held[:, _THEIRS], self.cube), 1.0)
+        doubled = np.minimum(with_beavers(2.0 * held[:, OPPONENT], self.cube), 1.0)
         value = np.maximum(held, doubled[:, None])
-        value[:, _THEIRS] = held[:, _THEIRS]  # the other side's cube: no double to make
+        value[:, OPPONENT] = held[:, OPPONENT]  # the other side's cube: no double to make
         return -value[:, _FOR_OTHER_SIDE]
 
     def by_owner(self, held: _Floats) -> _Floats:
         return held
 
     def equities(self, held: _Floats, cubes: Cubes) -> CubeEquities:
-        now = held[np.arange(len(held)), cubes.owner]  # 0, 1 and -1 are their own columns
-        return CubeEquities(now, with_beavers(2.0 * held[:, _THEIRS], cubes), np.ones(len(held)))
+        now = held[np.arange(len(held)), cubes.owner]  # see ``OWNERS``
+        return CubeEquities(now, with_beavers(2.0 * held[:, OPPONENT], cubes), np.ones(len(held)))
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from raccoon.checks import quoted
 from raccoon.contracts import Boards, CubeEquities, CubefulSearch, CubeModel, Cubes, Engine, RaccoonError, Search, Turns
+from raccoon.cube.choice import should_double, should_take
 from raccoon.cube.model import Janowski
 from raccoon.env import ragged
 from raccoon.search.lookahead import StaticSearch
@@ -81,16 +82,14 @@ class EnginePlayer:
         allowed = cubes.may_double()
         if not self.cube.doubles or not allowed.any():
             return np.zeros(len(boards), bool)
-        nd, dt, dp = self._equities(boards[allowed], cubes.take(allowed))
-        allowed[allowed] = np.minimum(dt, dp) > nd
+        allowed[allowed] = should_double(self._equities(boards[allowed], cubes.take(allowed)))
         return allowed
 
     def take(self, boards: Boards, cubes: Cubes) -> NDArray[np.bool_]:
         """When that costs less than dropping."""
         if not self.cube.doubles or cubes.rules is None or len(boards) == 0:
             return np.ones(len(boards), bool)
-        _, dt, dp = self._equities(boards, cubes)
-        return dt < dp
+        return should_take(self._equities(boards, cubes))
 
     def beaver(self, boards: Boards, cubes: Cubes) -> NDArray[np.bool_]:
         """When the taker is the favourite with the cube on its side."""

@@ -92,7 +92,7 @@ def check_cube(model: Any) -> None:
     Equities within what a game can pay; nothing but the row's own cube matters; the no-double equity is that of ``by_owner``;
     a pass pays a point; ``optimal`` follows from the three equities; finished games exact, with and without Jacoby.
     """
-    from raccoon.cube.model import OWNERS, best_of
+    from raccoon.cube.choice import best_of
 
     model = subject(model)
     expect(isinstance(model, CubeModel), f"{type(model).__name__} lacks a method or attribute of raccoon.contracts.CubeModel")
@@ -112,8 +112,7 @@ def check_cube(model: Any) -> None:
         expect((dp == 1).all(), "a pass pays a point at the cube before doubling")
         by_owner = model.by_owner(probs6, boards, jacoby)
         expect(by_owner.shape == (60, 3), "by_owner must return float64[N, 3]")
-        column = np.array([OWNERS.index(one) for one in owner.tolist()])
-        expect(np.allclose(by_owner[np.arange(60), column], nd), "by_owner and equities disagree about not doubling")
+        expect(np.allclose(by_owner[np.arange(60), owner], nd), "by_owner and equities disagree about not doubling")
         expect(np.allclose(model.no_double(probs6, boards, cubes), nd), "no_double and equities disagree")
         best = best_of(CubeEquities(nd, dt, dp), cubes.may_double())
         expect(np.allclose(model.optimal(probs6, boards, cubes), best), "optimal does not follow from equities")

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from raccoon import stats
 from raccoon.contracts import OPPONENT, CubeRules, Cubes, Figure
+from raccoon.cube.choice import with_beavers
 from raccoon.cube.janowski import cl2cf_money, cube_index
-from raccoon.cube.model import with_beavers
 from raccoon.eval.cube_fit.references import ReferenceEquities
 
 __all__ = ["GRID", "JanowskiOnReferences", "best", "ends", "fitted", "published", "rmse", "with_option"]

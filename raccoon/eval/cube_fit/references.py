@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, CubeRules, Cubes, RaccoonError
+from raccoon.cube.choice import OWNERS, best_of
 from raccoon.cube.exact_bearoff import CubefulBearoff
-from raccoon.cube.model import OWNERS, best_of
 from raccoon.engine.exact_bearoff.tables import count, positions
 from raccoon.env.board import terminal_points
 from raccoon.eval.benchmark.decisions import MEASURED_LEVEL, MEASURED_TIER, Benchmark, CheckerDecisions, CubeDecisions

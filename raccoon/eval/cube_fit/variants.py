@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.contracts import CENTRED, OPPONENT, OWNED, CubeRules
+from raccoon.contracts import CENTRED, OPPONENT, OWNED, CubeEquities, CubeRules
+from raccoon.cube.choice import with_beavers
 from raccoon.cube.janowski import X_CONTACT, cl2cf_money, cube_index
-from raccoon.cube.model import with_beavers
 from raccoon.eval.benchmark.decisions import CubeDecisions
 from raccoon.eval.cube_fit.index import ends
 from raccoon.eval.cube_fit.tables import Rows, halves
@@ -61,7 +61,7 @@ class Decider:
         here = np.where(owner == CENTRED, setting.centred, np.where(owner == OWNED, setting.own, setting.theirs))
         nd = self._held[0] + here * self._held[1] + setting.shift
         dt = with_beavers(2.0 * (self._turned[0] + setting.theirs * self._turned[1] + setting.shift), self._cubes)
-        return CubeAnswers(np.minimum(dt, 1.0) > nd, dt < 1.0)
+        return CubeAnswers.of(CubeEquities(nd, dt, np.ones(len(nd))))
 
     def loss(self, setting: Setting) -> float:
         """Mean points given away."""

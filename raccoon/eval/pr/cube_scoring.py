@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon import stats
-from raccoon.contracts import CENTRED, OWNED, CubeModel, CubeRules, Figure, RaccoonError
-from raccoon.cube.model import OWNERS
+from raccoon.contracts import CENTRED, OWNED, CubeEquities, CubeModel, CubeRules, Figure, RaccoonError
+from raccoon.cube.choice import OWNERS, should_double, should_take
 from raccoon.cube_rules import OWNER_NAMES
 from raccoon.env.board import is_race
 from raccoon.eval.benchmark.decisions import CubeDecisions
@@ -47,6 +47,11 @@ class CubeAnswers:
 
     double: Bools
     take: Bools
+
+    @classmethod
+    def of(cls, equities: CubeEquities) -> CubeAnswers:
+        """What is best by ``equities``."""
+        return cls(should_double(equities), should_take(equities))
 
 
 @dataclass(frozen=True)
@@ -96,8 +101,7 @@ def score(name: str, cube: CubeDecisions, answers: CubeAnswers) -> CubeScores:
 
 def model_answers(model: CubeModel, probs6: NDArray[np.floating], cube: CubeDecisions, rules: CubeRules) -> CubeAnswers:
     """What ``model`` does on outcome chances ``probs6 [N, 6]`` of the side on roll."""
-    nd, dt, dp = model.equities(probs6, cube.boards, cube.cubes.under(rules))
-    return CubeAnswers(np.minimum(dt, dp) > nd, dt < dp)
+    return CubeAnswers.of(model.equities(probs6, cube.boards, cube.cubes.under(rules)))
 
 
 def coherent(model: CubeModel, probs6: NDArray[np.floating], cube: CubeDecisions, rules: CubeRules) -> Bools:

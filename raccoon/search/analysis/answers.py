@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from raccoon.contracts import Boards, CubefulSearch, CubeModel, Engine, ExactChancesModel, RaccoonError, Turns
+from raccoon.cube.choice import best_of
 from raccoon.cube.decision_points import decision_points, gammon_values
-from raccoon.cube.model import best_of
 from raccoon.engine.outcomes import FLIPPED, exact_probs6
 from raccoon.engine.remembered import RememberedEngine
 from raccoon.env.board import terminal_points

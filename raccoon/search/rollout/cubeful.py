@@ -31,7 +31,6 @@ __all__ = ["CubefulTrials", "Lines", "roll_cubeful"]
 Floats = NDArray[np.float64]
 _LONGEST = 10_000
 _GAMES = 1024  # in lock step, about
-_COLUMN = {owner: place for place, owner in enumerate(OWNERS)}
 
 
 @dataclass(frozen=True)
@@ -121,7 +120,7 @@ class _Games:
         at = place[self.game[self.open]]
         self._turn_cubes(means[inverse[at]], step)
         at = place[self.game[self.open]]
-        column = _columns(self.owner[self.open])
+        column = self.owner[self.open]
         row = inverse[at]
         luck = values[row, roll[at], column] - means[row, column]
         self._equity[self.open] -= self.sign * self.value[self.open] * luck
@@ -139,8 +138,8 @@ class _Games:
         """Doubles and answers of the open line-games, by ``means [K, 3]``: the side on roll's equity with the cube of each owner."""
         rows = self.open
         cubes = Cubes(self.value[rows], self.owner[rows], self.rules)
-        waits = means[np.arange(len(rows)), _columns(cubes.owner)]
-        played = 2.0 * means[:, _COLUMN[OPPONENT]]
+        waits = means[np.arange(len(rows)), cubes.owner]
+        played = 2.0 * means[:, OPPONENT]
         doubled = with_beavers(played, cubes)
         offers = cubes.may_double() & (np.minimum(doubled, 1.0) > waits)
         if step == 0:
@@ -164,10 +163,6 @@ class _Games:
         cubes = Cubes(self.value[rows], self.owner[rows], self.rules)
         self._equity[rows] += self.sign * self.value[rows] * cubes.game_points(points[self.game[rows]])
         self.open, self.alive = self.open[~paid], self.alive[points[self.alive] == 0]
-
-
-def _columns(owner: NDArray[np.int8]) -> NDArray[np.int64]:
-    return np.where(owner == OPPONENT, _COLUMN[OPPONENT], owner).astype(np.int64)
 
 
 def _cubeful(theirs: Floats, children: Boards, model: Janowski, rules: CubeRules) -> Floats:
