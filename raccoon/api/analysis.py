@@ -151,12 +151,13 @@ def analyse(
     """
     from raccoon.api.loading import load_player
     from raccoon.search.analysis.answers import analyse as records
+    from raccoon.search.analysis.answers import parts_of
     from raccoon.search.analysis.questions import Question, read_question
 
     if isinstance(player, str | Mapping):
         player = load_player(player, search=search, cube=cube, overrides=overrides)
-    parts: list[Any] = [getattr(player, part, None) for part in ("engine", "search", "cube")]
-    if None in parts:
+    parts = parts_of(player)
+    if parts is None:
         raise RaccoonError(f"player {player.name}: has no engine and search to ask; give one that has, such as default or gnubg0")
     found = _with_dice(position, dice)
     own_cube = found.cube_limit > 0

@@ -75,9 +75,10 @@ class _Lines:
 def _player(config: dict[str, Any]) -> Any:
     from raccoon.config.instantiate import build
     from raccoon.contracts import Player, RaccoonError
+    from raccoon.search.analysis.answers import parts_of
 
     player = build(section(config, "player"), "player", Player)
-    if not all(hasattr(player, part) for part in ("engine", "search", "cube")):
+    if parts_of(player) is None:
         raise RaccoonError(f"player={getattr(player, 'name', player)}: search.py analyses players that have an engine and a search")
     return player
 

@@ -18,6 +18,7 @@ def _job(config: dict[str, Any], _: Any) -> None:
     from raccoon.checks import whole
     from raccoon.config.instantiate import build
     from raccoon.contracts import Player, RaccoonError, Search
+    from raccoon.search.analysis.answers import parts_of
 
     port = whole("port", section(config, "port"), 0)
     if port > _HIGHEST_PORT:
@@ -29,7 +30,7 @@ def _job(config: dict[str, Any], _: Any) -> None:
         raise RaccoonError(f"serve needs {error.name}, which is not installed: pip install 'raccoon[serve]'") from error
     with bound(port) as listening:
         player = build(section(config, "player"), "player", Player)
-        if not all(hasattr(player, part) for part in ("engine", "search", "cube")):
+        if parts_of(player) is None:
             raise RaccoonError(f"player={getattr(player, 'name', player)}: the page asks players that have an engine and a search")
         depths = {"player": player.search}
         for name, node in (section(config, "depths") or {}).items():

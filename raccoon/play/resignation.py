@@ -9,7 +9,7 @@ import numpy as np
 from raccoon.contracts import Player
 from raccoon.cube import match_equity
 from raccoon.play.game import ANSWER, Game
-from raccoon.search.analysis.answers import analyse
+from raccoon.search.analysis.answers import analyse, parts_of
 from raccoon.search.analysis.questions import Question
 from raccoon.search.analysis.records import Unit
 
@@ -26,8 +26,8 @@ def accepts(game: Game, size: int, player: Player) -> bool:
     in match winning chances. One without agrees to the most that can still be lost. Raises RaccoonError as ``Game.resign``.
     """
     won = abs(game.resign(size).won)
-    parts: list[Any] = [getattr(player, part, None) for part in ("engine", "search", "cube")]
-    if None in parts:
+    parts = parts_of(player)
+    if parts is None:
         slot = 1 if game.decides == game.on_roll else 0
         return won >= abs(game.resign(1 if game.position.board[slot].sum() < 15 else 3).won)
     record = next(iter(analyse([Question(game.position, own_cube=True)], *parts, cubeful=None)))

@@ -107,11 +107,11 @@ class Session:
         return [f"state {self.game.stage} player {self.game.decides} {score} xgid {to_xgid(self.game.position)}", "ok"]
 
     def analyse(self, rest: str) -> list[str]:
-        from raccoon.search.analysis.answers import analyse
+        from raccoon.search.analysis.answers import analyse, parts_of
 
         count = _number(rest, "analyse", 1) if rest else None
-        parts: list[Any] = [getattr(self.player, part, None) for part in ("engine", "search", "cube")]
-        if None in parts:
+        parts = parts_of(self.player)
+        if parts is None:
             raise RaccoonError(f"analyse: the player {self.player.name} has no engine and search to ask; go says what it does")
         if not self.game.decides:
             raise RaccoonError("analyse: nobody has to act; state says what the game waits for")

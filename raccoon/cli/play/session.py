@@ -74,10 +74,12 @@ class Session:
         if self.played.game.stage != stage or not (stage == OVER or self.mine):
             raise RaccoonError(f"{word}: not now; {self.waits}")
 
-    def judge(self, word: str) -> list[Any]:
+    def judge(self, word: str) -> tuple[Any, Any, Any]:
         """The player's engine, search and cube model. Raises RaccoonError for a player without."""
-        parts = [getattr(self.player, part, None) for part in ("engine", "search", "cube")]
-        if None in parts:
+        from raccoon.search.analysis.answers import parts_of
+
+        parts = parts_of(self.player)
+        if parts is None:
             raise RaccoonError(f"{word}: {self.them} has no engine and search to ask")
         return parts
 
