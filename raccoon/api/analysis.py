@@ -103,7 +103,7 @@ class Analysis:
         return next(each for each in self.plays if (each.board == child).all())
 
     def __str__(self) -> str:
-        from raccoon.cli.program.search_page import page
+        from raccoon.search.analysis.page import page
 
         return page(self.position.board, dict(self.record), self.source, True)
 
@@ -151,8 +151,7 @@ def analyse(
     """
     from raccoon.api.loading import load_player
     from raccoon.search.analysis.answers import analyse as records
-    from raccoon.search.analysis.answers import parts_of
-    from raccoon.search.analysis.questions import Question, read_question
+    from raccoon.search.analysis.questions import Question, parts_of, read_question
 
     if isinstance(player, str | Mapping):
         player = load_player(player, search=search, cube=cube, overrides=overrides)
@@ -177,7 +176,7 @@ def _with_dice(position: str | Position, dice: Any) -> Position:
 
 
 def _analysis(position: Position, player: Player, record: dict[str, Any]) -> Analysis:
-    from raccoon.cli.program.search_page import source_of
+    from raccoon.search.analysis.page import source_of
 
     rows = record.get("candidates", [])
     shared = ("rank", "equity", "difference", "mwc", "chances", "ply", "se", "searched")

@@ -74,10 +74,10 @@ class _Judged:
 
     def run(self) -> dict[str, Any]:
         """Analyse, show the table and write the files; the document of the match. One without games has its faults alone."""
-        from raccoon.cli.program.search_page import source_of
         from raccoon.matches.analysis import decisions_of
         from raccoon.matches.page import decision_lines, player_table
         from raccoon.matches.summary import summarise
+        from raccoon.search.analysis.page import source_of
 
         games = bool(self.match.games)
         found = self._records(decisions_of(self.match)) if games else []

@@ -75,7 +75,7 @@ class _Lines:
 def _player(config: dict[str, Any]) -> Any:
     from raccoon.config.instantiate import build
     from raccoon.contracts import Player, RaccoonError
-    from raccoon.search.analysis.answers import parts_of
+    from raccoon.search.analysis.questions import parts_of
 
     player = build(section(config, "player"), "player", Player)
     if parts_of(player) is None:
@@ -181,7 +181,7 @@ def _print_json(records: Iterator[dict[str, Any]]) -> None:
 
 
 def _show(entries: list[Question] | _Lines, records: Iterator[dict[str, Any]], player: Any, diagram: bool) -> None:
-    from raccoon.cli.program.search_page import page, source_of
+    from raccoon.search.analysis.page import page, source_of
 
     source, shown = source_of(player), 0
     for entry, record in zip(entries, records, strict=True):

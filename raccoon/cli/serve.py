@@ -18,7 +18,7 @@ def _job(config: dict[str, Any], _: Any) -> None:
     from raccoon.checks import whole
     from raccoon.config.instantiate import build
     from raccoon.contracts import Player, RaccoonError, Search
-    from raccoon.search.analysis.answers import parts_of
+    from raccoon.search.analysis.questions import parts_of
 
     port = whole("port", section(config, "port"), 0)
     if port > _HIGHEST_PORT:

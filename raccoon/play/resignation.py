@@ -9,8 +9,8 @@ import numpy as np
 from raccoon.contracts import Player
 from raccoon.cube import match_equity
 from raccoon.play.game import ANSWER, Game
-from raccoon.search.analysis.answers import analyse, parts_of
-from raccoon.search.analysis.questions import Question
+from raccoon.search.analysis.answers import analyse
+from raccoon.search.analysis.questions import Question, parts_of
 from raccoon.search.analysis.records import Unit
 
 __all__ = ["accepts"]

@@ -107,7 +107,8 @@ class Session:
         return [f"state {self.game.stage} player {self.game.decides} {score} xgid {to_xgid(self.game.position)}", "ok"]
 
     def analyse(self, rest: str) -> list[str]:
-        from raccoon.search.analysis.answers import analyse, parts_of
+        from raccoon.search.analysis.answers import analyse
+        from raccoon.search.analysis.questions import parts_of
 
         count = _number(rest, "analyse", 1) if rest else None
         parts = parts_of(self.player)

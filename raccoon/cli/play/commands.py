@@ -99,7 +99,7 @@ def _resign(session: Session, rest: str) -> str:
 
 
 def _hint(session: Session, rest: str) -> str:
-    from raccoon.cli.program.search_page import page, source_of
+    from raccoon.search.analysis.page import page, source_of
 
     count = int(rest) if rest.isascii() and rest.isdecimal() and len(rest) < 7 else 0 if rest else _HINTS
     if count < 1:

@@ -76,7 +76,7 @@ class Session:
 
     def judge(self, word: str) -> tuple[Any, Any, Any]:
         """The player's engine, search and cube model. Raises RaccoonError for a player without."""
-        from raccoon.search.analysis.answers import parts_of
+        from raccoon.search.analysis.questions import parts_of
 
         parts = parts_of(self.player)
         if parts is None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import errno
 import functools
 import gc
 import os
-import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -16,17 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from raccoon.cli.program import former, output
 from raccoon.cli.program.composing import compose
-from raccoon.cli.program.keys import READ, check_keys
+from raccoon.cli.program.faults import expected, missing, told
+from raccoon.cli.program.keys import check_keys
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
-    from raccoon.contracts import RaccoonError
-
 __all__ = ["compose", "main", "plain_main", "section"]
 
-_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.EISDIR, errno.ENOTDIR)
-_MISSING = "{0}: not in the config, but needed; leave out ~{0}"
 Job = Callable[[dict[str, Any], Any], None]
 
 
@@ -95,17 +90,17 @@ class _Program:
             if (jobs := sweep.current()) is not None:
                 jobs.job(HydraConfig.get().job.num, cfg, self.kind, functools.partial(self._work, cfg))
             else:
-                with contextlib.nullcontext() if places.is_first_rank() else sweep.quiet():
+                with contextlib.nullcontext() if places.is_first_rank() else output.quiet():
                     self._work(cfg)
         except Exception as error:
             if interrupts.is_interrupt(error):
                 raise KeyboardInterrupt from error
             if self.full:
                 raise
-            if not _expected(error):
+            if not expected(error):
                 traceback.print_exc()
                 sys.exit(1)
-            _tell(error)
+            print(f"error: {told(error)}", file=sys.stderr)
             self.failures.append(error)  # the other jobs of a multirun still run
 
     def _work(self, cfg: DictConfig) -> None:
@@ -137,12 +132,10 @@ class _Program:
         """Say what Hydra, or the end of a sweep, could not do."""
         from raccoon.cli.program import advice
 
-        if self.full or (self.composed and not _expected(error)):
+        if self.full or (self.composed and not expected(error)):
             raise error
-        if told := advice.advice(self.kind, self.arguments):
-            print(f"error: {told}", file=sys.stderr)
-        else:
-            _tell(error, "" if _expected(error) else f" (in {' '.join(self.arguments)})")
+        where = "" if expected(error) else f" (in {' '.join(self.arguments)})"
+        print(f"error: {advice.advice(self.kind, self.arguments) or told(error, where)}", file=sys.stderr)
         self.failures.append(error)
 
 
@@ -182,28 +175,6 @@ def _interruptible() -> Iterator[list[str]]:
             sys.exit(interrupts.exit_status())
 
 
-def _tell(error: BaseException, where: str = "") -> None:
-    from hydra.errors import OverrideParseException
-    from omegaconf.errors import OmegaConfBaseException
-
-    from raccoon.contracts import RaccoonError
-
-    if isinstance(error, OverrideParseException):
-        reason = str(error.message).splitlines()[0]
-        key, _, value = error.override.partition("=")
-        told = f"{error.override}: {reason}; a value with = or : in it goes in two kinds of quotes: \"{key}='{value}'\""
-        print(f"error: {RaccoonError(told)}", file=sys.stderr)
-        return
-    if isinstance(error, OSError) and error.errno in _DISK:  # some of Hydra's are OSErrors as well
-        error = _disk_fault(error)
-    taken_out = re.match(r"Error resolving interpolation '\$\{debug\}_\$\{(\w+)\}'|Interpolation key '(\w+)' not found", str(error))
-    key = (taken_out[1] or taken_out[2]) if taken_out else None
-    if key is not None and any(key in keys for keys in READ.values()):
-        error, where = RaccoonError(_MISSING.format(key)), ""
-    cause = f"\n{error.__cause__}" if isinstance(error.__cause__, OmegaConfBaseException) else ""
-    print(f"error: {RaccoonError(f'{error}{cause}{where}')}", file=sys.stderr)
-
-
 def plain_main(run: Callable[[list[str]], str]) -> None:
     """A command line without a config: prints what ``run(arguments)`` returns; exits 2 with one message on a RaccoonError, and where
     a disk is full or may not be used."""
@@ -213,20 +184,10 @@ def plain_main(run: Callable[[list[str]], str]) -> None:
         with _interruptible(), output.guarded(keeps=False):
             print(_unmarked(run(sys.argv[1:])))
     except (RaccoonError, OSError) as error:
-        if isinstance(error, OSError) and error.errno not in _DISK:
+        if not expected(error):
             raise
-        told = _disk_fault(error) if isinstance(error, OSError) else error
-        print(f"error: {_unmarked(str(told))}", file=sys.stderr)
+        print(f"error: {_unmarked(told(error))}", file=sys.stderr)
         sys.exit(2)
-
-
-def _disk_fault(error: OSError) -> RaccoonError:
-    """What a library (a logger), not ``raccoon.files``, could not do to a file."""
-    from raccoon.contracts import RaccoonError
-
-    return RaccoonError(
-        f"{error.filename or 'a file of the run'}: cannot be written ({error.strerror}); free some space or name another folder"
-    )
 
 
 def _unmarked(text: str) -> str:
@@ -234,21 +195,8 @@ def _unmarked(text: str) -> str:
     return text.replace("``", "")
 
 
-def _expected(error: BaseException) -> bool:
-    from hydra.errors import HydraException
-    from omegaconf.errors import OmegaConfBaseException
-
-    from raccoon.contracts import RaccoonError
-
-    if isinstance(error, OSError):
-        return error.errno in _DISK  # where a library writes (a logger), not raccoon.files
-    return isinstance(error, RaccoonError | OmegaConfBaseException | HydraException)
-
-
 def section(config: dict[str, Any], name: str) -> Any:
     """A section of a config that the program cannot do without. Raises RaccoonError when it was taken out."""
-    from raccoon.contracts import RaccoonError
-
     if name not in config:
-        raise RaccoonError(_MISSING.format(name))
+        raise missing(name)
     return config[name]

@@ -1,4 +1,4 @@
-"""Standard output that lacks some characters, that is closed, full, or that nobody reads any more."""
+"""Standard output that lacks some characters, that is closed, full, or that nobody reads any more; or that goes to the log."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, TextIO, cast
 
 from raccoon.contracts import RaccoonError
 
-__all__ = ["guarded"]
+__all__ = ["guarded", "quiet"]
 
 
 @contextlib.contextmanager
@@ -39,6 +39,24 @@ def guarded(keeps: bool) -> Iterator[None]:
         output.finish()
     finally:
         sys.stdout, logging.raiseExceptions = stream, raising
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Within: what a run says goes to its log alone, warnings too."""
+    handlers = [handler for handler in logging.getLogger().handlers if not isinstance(handler, logging.FileHandler)]
+    levels = [handler.level for handler in handlers]
+    out: Any = _ToLog()
+    logging.captureWarnings(True)
+    try:
+        for handler in handlers:
+            handler.setLevel(logging.CRITICAL + 1)
+        with contextlib.redirect_stdout(out):
+            yield
+    finally:
+        logging.captureWarnings(False)
+        for handler, level in zip(handlers, levels, strict=True):
+            handler.setLevel(level)
 
 
 class _Output:
@@ -92,6 +110,27 @@ class _Output:
     def _fault(self, error: OSError) -> RaccoonError:
         kept = "; what is in files is whole" if self._keeps else ""
         return RaccoonError(f"standard output: cannot be written ({error.strerror}); free some space or send it elsewhere{kept}")
+
+
+class _ToLog:
+    """A text stream whose lines become lines of the log."""
+
+    encoding = "utf-8"
+
+    def __init__(self) -> None:
+        self._rest = ""
+
+    def write(self, text: str) -> int:
+        *lines, self._rest = (self._rest + text).split("\n")
+        for line in lines:
+            logging.getLogger("raccoon.out").info("%s", line)
+        return len(text)
+
+    def flush(self) -> None:
+        """Nothing is held back but half a line."""
+
+    def isatty(self) -> bool:
+        return False
 
 
 def _fill_closed() -> None:

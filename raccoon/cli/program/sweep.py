@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import sys
 import time
@@ -14,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from hydra.experimental.callback import Callback
 
 from raccoon import checks
+from raccoon.cli.program import output
+from raccoon.cli.program.keys import key_of
 from raccoon.contracts import Figure, RaccoonError
 from raccoon.executor import fingerprint
 from raccoon.runs import claims, places, sweeps
@@ -22,7 +23,7 @@ from raccoon.runs import folder as runs
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
-__all__ = ["NO_STAGES", "SweepCallback", "SweepRun", "alone", "close", "current", "quiet"]
+__all__ = ["NO_STAGES", "SweepCallback", "SweepRun", "alone", "close", "current"]
 
 _HEADLINES = ("pr", "ppg_vr", "ppg_raw", "match_wins")
 _IGNORED = (*runs.IGNORED, "hydra")
@@ -52,7 +53,7 @@ class SweepRun:
             if runs.is_done(cfg, kind, folder):
                 self._say(number, "done already" + self._result(folder))
                 return
-            with quiet(), alone(_words()):
+            with output.quiet(), alone(_words()):
                 work()
         except Exception as error:  # its log has the rest; the other jobs still run
             self.failures.append(error)
@@ -147,7 +148,7 @@ def _open(config: DictConfig, kind: str) -> sweeps.Sweep:
     base = OmegaConf.to_container(config, resolve=False)
     assert isinstance(base, dict)
     settings = {key: value for key, value in base.items() if key not in _IGNORED}
-    kept = [[word for word in job if _root(word) not in runs.IGNORED] for job in overrides]
+    kept = [[word for word in job if key_of(word).split(".")[0] not in runs.IGNORED] for job in overrides]
     mark = fingerprint({"kind": kind, "config": settings, "jobs": kept})
     place, named = places.sweep_place(config, kind)
     claims.remove_unused(claims.ROOT / "multirun" / kind, sweeps.FILE)
@@ -165,10 +166,6 @@ def _overrides(config: DictConfig) -> list[list[str]]:
     words = [f"{key}={value}" for key, value in (sweeper.get("params") or {}).items()] + list(config.hydra.overrides.task)
     parsed = OverridesParser.create(config_loader=GlobalHydra.instance().config_loader()).parse_overrides(words)
     return [list(job) for batch in BasicSweeper.split_arguments(parsed, sweeper.get("max_batch_size")) for job in batch]
-
-
-def _root(override: str) -> str:
-    return override.lstrip("+~").split("=")[0].split(".")[0].split("@")[0].split("/")[0]
 
 
 def _words() -> list[str]:
@@ -218,42 +215,3 @@ def _figures(folder: Path) -> Mapping[str, Figure]:
 
 def _interval(figure: Figure) -> str:
     return "" if figure.lo is None or figure.hi is None else f" [{figure.lo:.4g}, {figure.hi:.4g}]"
-
-
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Within: what a run says goes to its log alone, warnings too."""
-    handlers = [handler for handler in logging.getLogger().handlers if not isinstance(handler, logging.FileHandler)]
-    levels = [handler.level for handler in handlers]
-    out: Any = _ToLog()
-    logging.captureWarnings(True)
-    try:
-        for handler in handlers:
-            handler.setLevel(logging.CRITICAL + 1)
-        with contextlib.redirect_stdout(out):
-            yield
-    finally:
-        logging.captureWarnings(False)
-        for handler, level in zip(handlers, levels, strict=True):
-            handler.setLevel(level)
-
-
-class _ToLog:
-    """A text stream whose lines become lines of the log."""
-
-    encoding = "utf-8"
-
-    def __init__(self) -> None:
-        self._rest = ""
-
-    def write(self, text: str) -> int:
-        *lines, self._rest = (self._rest + text).split("\n")
-        for line in lines:
-            logging.getLogger("raccoon.out").info("%s", line)
-        return len(text)
-
-    def flush(self) -> None:
-        """Nothing is held back but half a line."""
-
-    def isatty(self) -> bool:
-        return False

@@ -25,16 +25,10 @@ from raccoon.search.lookahead import StaticSearch, terminal_value
 from raccoon.search.mcts.search import MCTS
 from raccoon.search.rollout.search import Rollout
 
-__all__ = ["analyse", "parts_of"]
+__all__ = ["analyse"]
 
 _MOST, _QUICK_S = 64, 0.25
 """Most questions that are asked together; more than one only where the ones before took less time than that."""
-
-
-def parts_of(player: Any) -> tuple[Engine, Any, CubeModel] | None:
-    """Engine, search and cube model of a player, which are what ``analyse`` asks; None where it lacks one of them."""
-    engine, search, cube = (getattr(player, part, None) for part in ("engine", "search", "cube"))
-    return None if engine is None or search is None or cube is None else (engine, search, cube)
 
 
 def analyse(

@@ -1,4 +1,4 @@
-"""Questions about positions, read from Position IDs, XGIDs and GNUBG IDs."""
+"""Questions about positions, read from Position IDs, XGIDs and GNUBG IDs, and the parts of a player that answer them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from raccoon.checks import quoted
-from raccoon.contracts import CENTRED, CubeRules, Cubes, RaccoonError
+from raccoon.contracts import CENTRED, CubeModel, CubeRules, Cubes, Engine, RaccoonError
 from raccoon.cube.match_equity_table import LONGEST
 from raccoon.cube.state import owner_label
 from raccoon.env.board import terminal_points
@@ -18,7 +18,7 @@ from raccoon.env.formats.xgid import Position, from_xgid, to_xgid
 from raccoon.env.notation import format_turn, parse_turn
 from raccoon.env.position_ids import from_position_id, position_id
 
-__all__ = ["Question", "read_dice", "read_question"]
+__all__ = ["Question", "parts_of", "read_dice", "read_question"]
 
 _HIGHEST = 20
 """Exponent of the highest cube: what is turned from there in a search still fits 32 bits."""
@@ -73,6 +73,12 @@ class Question:
             "dice": None if dice is None else [int(die) for die in dice],
             "move": self.move,
         }
+
+
+def parts_of(player: Any) -> tuple[Engine, Any, CubeModel] | None:
+    """Engine, search and cube model of a player, which are what ``analyse`` asks; None where it lacks one of them."""
+    engine, search, cube = (getattr(player, part, None) for part in ("engine", "search", "cube"))
+    return None if engine is None or search is None or cube is None else (engine, search, cube)
 
 
 def read_dice(value: Any) -> tuple[int, int] | None:

@@ -70,11 +70,9 @@ def _table(rows: list[dict[str, Any]]) -> list[str]:
 def _unit(cube: dict[str, Any] | None) -> str:
     if cube is None:
         return "equity in points at a cube of 1, cubeless"
-    return (
-        "equity: normalised (EMG), a game at this cube is 1; MWC: match winning chance"
-        if cube["away"]
-        else ("equity in points per unit of the cube")
-    )
+    if cube["away"]:
+        return "equity: normalised (EMG), a game at this cube is 1; MWC: match winning chance"
+    return "equity in points per unit of the cube"
 
 
 def _cube(cube: dict[str, Any] | None, action: dict[str, Any] | None) -> list[str]:
@@ -96,7 +94,7 @@ def _cube(cube: dict[str, Any] | None, action: dict[str, Any] | None) -> list[st
 
 def _points(points: dict[str, float | None] | None, gammons: dict[str, float] | None) -> list[str]:
     """From which winning chances the cube decisions change, and what gammons count."""
-    lines = []
+    lines: list[str] = []
     if points is not None:
         shown = {name: "-" if value is None else f"{100 * value:.2f}%" for name, value in points.items()}
         beaver = "" if points["beaver"] is None else f", beaver below {shown['beaver']}"
