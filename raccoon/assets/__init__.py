@@ -1,4 +1,4 @@
-"""Files that ship with Raccoon: two benchmarks, the default net and the pruning net."""
+"""Files that ship with Raccoon: three benchmarks, the default net and the pruning net."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from raccoon.contracts import RaccoonError
 
 __all__ = ["BENCHMARKS", "NETS", "folder", "path"]
 
-BENCHMARKS = {"embedded": "money_benchmark.npz.xz", "choosing": "choosing_benchmark.npz.xz"}
-"""Names that configs may give instead of a path, and the benchmarks they stand for: one to report on, one to choose networks by."""
+BENCHMARKS = {"embedded": "money_benchmark.npz.xz", "choosing": "choosing_benchmark.npz.xz", "measured": "measured_benchmark.npz.xz"}
+"""Names that configs may give instead of a path, and the benchmarks they stand for: one to report on, one to choose networks by, and
+decisions of the first with measured references."""
 NETS = {"default": "default.pt", "prune": "prune.pt"}
 """Names that configs may give instead of a path, and the networks they stand for."""
 

@@ -1,8 +1,9 @@
 """``python -m raccoon.cli.benchmark``: show, convert, build or measure a benchmark file.
 
-show FILE                     what a file holds (FILE may be "embedded" or "choosing"), and the noise of its references: what it
-                              charges a player who makes no error
-convert IN OUT                check a benchmark (JSON, gzipped JSON or compact) and write it in the compact form
+show FILE                     what a file holds (FILE may be "embedded", "choosing" or "measured"), and the noise of its references:
+                              what it charges a player who makes no error
+convert IN OUT [tier=NAME]    check a benchmark (JSON, gzipped JSON or compact) and write it in the compact form; the decisions of one
+                              tier alone, as tier=rollout for measured references
 build OUT key=value ...       self-play refereed by Open Sage; keys: games, seed, first, level, refine, close, trivial,
                               cube_window, player (a node), workers. The same command continues an interrupted build.
 roll IN OUT key=value ...     measured references: rolls out cube decisions and close checker plays of IN to the end of the game, the
@@ -40,8 +41,8 @@ def run(arguments: Sequence[str]) -> str:
     command, rest = (arguments[0], list(arguments[1:])) if arguments else ("", [])
     if command == "show" and len(rest) == 1:
         return _show(rest[0])
-    if command == "convert" and len(rest) == 2:
-        return _convert(*rest)
+    if command == "convert" and len(rest) >= 2 and not any("=" in text for text in rest[:2]):
+        return _convert(*rest[:2], rest[2:])
     if command == "build" and rest and "=" not in rest[0] and not rest[0].startswith("-"):
         return _build(Path(rest[0]), rest[1:])
     if command == "roll" and len(rest) >= 2 and not any("=" in text or text.startswith("-") for text in rest[:2]):
@@ -79,12 +80,18 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join("  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True)) for line in (heads, *cells))
 
 
-def _convert(source: str, target: str) -> str:
+def _convert(source: str, target: str, assignments: Sequence[str]) -> str:
     from raccoon.eval.benchmark import compact as benchmark_file
     from raccoon.eval.benchmark.loader import load
 
     check_suffix(target, *_COMPACT)
-    benchmark = load(source)
+    settings = _settings("convert", assignments)
+    tier = settings.pop("tier", None)
+    if settings:
+        raise RaccoonError(f"convert: unknown key {quoted(next(iter(settings)))}; the only one is tier")
+    benchmark = load(source, "IN")
+    if tier is not None:
+        benchmark = benchmark.of_tier(str(tier))
     size = benchmark_file.write(benchmark, target)
     return f"{target}: {size:,} bytes, {len(benchmark.checker):,} checker and {len(benchmark.cube):,} cube decisions"
 

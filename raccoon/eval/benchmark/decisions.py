@@ -193,3 +193,12 @@ class Benchmark:
     def rules(self) -> CubeRules:
         """The rules that the cubeful references were made under."""
         return CubeRules(jacoby=self.jacoby, beavers=self.beavers)
+
+    def of_tier(self, name: str) -> Benchmark:
+        """The decisions of the tier ``name`` alone. Raises RaccoonError naming the tiers that there are when it has none."""
+        checker, cube = (part.take(part.tiers == name) for part in (self.checker, self.cube))
+        if not len(checker) + len(cube):
+            there = sorted({*self.checker.tiers.tolist(), *self.cube.tiers.tolist()})
+            raise RaccoonError(f"{self.source}: no decision of tier {quoted(name)}; there are {', '.join(there)}")
+        meta = {**self.meta, "tier_counts": {name: len(checker) + len(cube)}}
+        return replace(self, meta=meta, checker=checker, cube=cube)

@@ -97,6 +97,28 @@ def test_the_rest_stays_as_it_is(source: Path, rolled: Path) -> None:
     np.testing.assert_array_equal(one.levels[~measured], old.levels[~measured])
 
 
+def test_what_was_rolled_out_can_be_kept_alone(rolled: Path, tmp_path: Path) -> None:
+    text = command.run(["convert", str(rolled), str(tmp_path / "alone.npz.xz"), "tier=rollout"])
+    assert "1 checker and 2 cube decisions" in text
+    alone, whole = load(tmp_path / "alone.npz.xz"), load(rolled)
+    assert alone.meta["tier_counts"] == {"rollout": 3}
+    one = whole.checker.take(whole.checker.tiers == "rollout")
+    for field in fields(CheckerDecisions):
+        if field.name != "cubes":
+            np.testing.assert_array_equal(getattr(alone.checker, field.name), getattr(one, field.name), field.name)
+    np.testing.assert_array_equal(alone.cube.no_double, whole.cube.no_double)
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [("tier=5X", "no decision of tier '5X'; there are .*rollout"), ("level=rollout", "unknown key 'level'"), ("tier", "not of the form")],
+)
+def test_converting_refuses_what_would_leave_nothing(rolled: Path, tmp_path: Path, setting: str, said: str) -> None:
+    with pytest.raises(RaccoonError, match=said):
+        command.run(["convert", str(rolled), str(tmp_path / "none.npz.xz"), setting])
+    assert not list(tmp_path.glob("none*"))
+
+
 def test_evaluators_take_the_file(rolled: Path, tmp_path: Path) -> None:
     result = CubePR(SERIAL, str(rolled), compare=None, bootstrap=20).run(PLAYER, None, tmp_path / "cube", 1)
     assert result.figures["pr_measured"].value == result.figures["pr"].value
