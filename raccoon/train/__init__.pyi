@@ -1,6 +1,8 @@
 from raccoon.train.callbacks.arena_points import ArenaPoints as ArenaPoints
 from raccoon.train.callbacks.benchmark_pr import BenchmarkPR as BenchmarkPR
+from raccoon.train.callbacks.early_stopping import EarlyStopping as EarlyStopping
 from raccoon.train.callbacks.previous_net import PreviousNet as PreviousNet
+from raccoon.train.callbacks.seldom import SeldomMeasured as SeldomMeasured
 from raccoon.train.ema import Ema as Ema
 from raccoon.train.loggers import csv_logger as csv_logger
 from raccoon.train.loggers import tensorboard_logger as tensorboard_logger

@@ -15,7 +15,7 @@ from typing import Any
 import lightning.pytorch as pl
 import torch
 from lightning.fabric.utilities.exceptions import MisconfigurationException
-from lightning.pytorch.callbacks import Callback, EarlyStopping, ProgressBar, Timer
+from lightning.pytorch.callbacks import Callback, ProgressBar, Timer
 
 from raccoon.config.instantiate import build
 from raccoon.contracts import Evaluator, RaccoonError
@@ -28,6 +28,7 @@ from raccoon.runs import interrupts
 from raccoon.runs.folder import Run
 from raccoon.train import final
 from raccoon.train.callbacks.checkpoints import TIMED, AtomicCheckpointIO, checkpoint_callbacks, drop_timed, peek, resume_path
+from raccoon.train.callbacks.early_stopping import check_monitors
 from raccoon.train.callbacks.history import EpochFigures, History
 from raccoon.train.callbacks.progress import EpochBar, EpochLines
 from raccoon.train.callbacks.save_on_interrupt import KeepsWork
@@ -122,10 +123,7 @@ def _network(cfg: Mapping[str, Any], encoder: Encoder, planned: Mapping[str, Rac
 def _trainer(cfg: Mapping[str, Any], run: Run, module: TrainerModule, history: History) -> pl.Trainer:
     loggers = _loggers(cfg.get("logger") or {}, run)
     callbacks = {name: build(node, f"callbacks.{name}", Callback) for name, node in (cfg.get("callbacks") or {}).items() if node}
-    for name, callback in callbacks.items():
-        if isinstance(callback, EarlyStopping) and callback.monitor == "val/pr" and "pr" not in callbacks:
-            advice = f"leave callbacks.pr in, or give callbacks.{name}.monitor=val/mse"
-            raise RaccoonError(f"callbacks.{name}.monitor=val/pr: is logged by callbacks.pr, which is not there; {advice}")
+    check_monitors(callbacks, module)
     monitor = module.monitor or ("val/pr" if "pr" in callbacks else module.monitor_without_pr)
     saving = checkpoint_callbacks(run.dir, monitor, module.checkpoint_minutes)
     extra: list[Callback] = [history, KeepsWork(run.dir / TIMED), Tracking(run.dir, cfg, history), *saving]

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import lightning.pytorch as pl
-from lightning.pytorch.callbacks import Callback
 
 from raccoon.checks import whole
 from raccoon.config.instantiate import build
@@ -17,19 +16,23 @@ from raccoon.contracts import Figure, Player, RaccoonError
 from raccoon.eval.arena.vr_arena import VRArena
 from raccoon.executor import Executor, ProcessExecutor
 from raccoon.model import checkpoint_file
+from raccoon.train.callbacks.seldom import SeldomMeasured
 from raccoon.train.contract import network_of
 from raccoon.train.final import engine_node
 
 __all__ = ["ArenaPoints"]
 
 
-class ArenaPoints(Callback):
+class ArenaPoints(SeldomMeasured):
     """Logs ``val/vr_ppg`` and ``val/vr_ppg_half``, the half width of its 95% interval, after every ``every``-th epoch.
 
     ``games`` of the network's static play against ``opponent`` (a config node), in shards of ``shard_games`` on ``executor`` (node
     or object); the same dice (``seed``) every time, so that epochs differ by play alone. As with the PR the first and the last
     epoch are scored too, the others carry the last score, and the averaged weights are scored where there are any.
     """
+
+    figures = ("val/vr_ppg", "val/vr_ppg_half")
+    option = "vr"
 
     def __init__(
         self,
@@ -41,7 +44,7 @@ class ArenaPoints(Callback):
         seed: int = 1,
         executor: Mapping[str, Any] | Executor | None = None,
     ) -> None:
-        self.every = whole("callbacks.vr.every", every, 1)
+        super().__init__(every)
         whole("callbacks.vr.games", games, 3)
         whole("callbacks.vr.shard_games", shard_games, 1)
         build(opponent, "callbacks.vr.opponent", Player)  # in vain, so that a bad one is refused before any label is made
@@ -49,22 +52,9 @@ class ArenaPoints(Callback):
         self.seed = whole("callbacks.vr.seed", seed, 0)
         made = build(executor, "executor", Executor) if isinstance(executor, Mapping) else executor or ProcessExecutor()
         self.arena = VRArena(made, games=games, shard_games=shard_games, turn_cap=turn_cap)
-        self._last = (math.inf, math.inf)
 
-    def on_validation_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Play and log."""
-        if trainer.sanity_checking:
-            return
-        if self._due(trainer):
-            played = self._play(Path(trainer.default_root_dir) / ".vr", pl_module) if trainer.is_global_zero else (0.0, 0.0)
-            value, half = trainer.strategy.broadcast(played)
-            self._last = float(value), float(half)
-        pl_module.log("val/vr_ppg", self._last[0], rank_zero_only=False)
-        pl_module.log("val/vr_ppg_half", self._last[1], rank_zero_only=False)
-
-    def _due(self, trainer: pl.Trainer) -> bool:
-        epoch = trainer.current_epoch + 1
-        return epoch % self.every == 0 or epoch == trainer.max_epochs or trainer.should_stop or not math.isfinite(self._last[0])
+    def measure(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> tuple[float, float]:
+        return self._play(Path(trainer.default_root_dir) / ".vr", pl_module)
 
     def _play(self, folder: Path, pl_module: pl.LightningModule) -> tuple[float, float]:
         net = network_of(pl_module, "callbacks.vr")
@@ -76,12 +66,6 @@ class ArenaPoints(Callback):
         report = self.arena.run(player, self.opponent, folder, self.seed)
         shutil.rmtree(folder)
         return _with_half(report.figures.get("ppg_vr"))
-
-    def state_dict(self) -> dict[str, list[float]]:
-        return {"last": list(self._last)}
-
-    def load_state_dict(self, state_dict: dict[str, list[float]]) -> None:
-        self._last = state_dict["last"][0], state_dict["last"][1]
 
 
 def _with_half(figure: Figure | None) -> tuple[float, float]:

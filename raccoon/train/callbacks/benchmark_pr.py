@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import lightning.pytorch as pl
-from lightning.pytorch.callbacks import Callback
 
-from raccoon.contracts import Engine, RaccoonError
+from raccoon.contracts import Engine
 from raccoon.eval.benchmark.loader import CHOOSING, SHIPPED, load
+from raccoon.train.callbacks.seldom import SeldomMeasured
 from raccoon.train.contract import network_of
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["BenchmarkPR"]
 
 
-class BenchmarkPR(Callback):
+class BenchmarkPR(SeldomMeasured):
     """Logs ``val/pr``: the PR of the network's static play on a money benchmark, after the validation of every ``every``-th epoch.
 
     ``benchmark``: ``choosing``, ``embedded`` or the path of a benchmark file. What epochs are chosen by is best not what they are reported
@@ -27,43 +26,27 @@ class BenchmarkPR(Callback):
     carry the last score, so that none of them becomes the best. The averaged weights are scored where there are any.
     """
 
+    figures = ("val/pr",)
+    option = "pr"
+
     def __init__(self, benchmark: str = CHOOSING, every: int = 1) -> None:
-        if every < 1:
-            raise RaccoonError(f"callbacks.pr.every={every}: give 1 or more")
+        super().__init__(every)
         self.benchmark = benchmark
-        self.every = every
         self._decisions: CheckerDecisions | None = None
-        self._last = float("inf")
         if benchmark not in SHIPPED:
             self._load()
 
     def setup(self, trainer: pl.Trainer, pl_module: pl.LightningModule, stage: str) -> None:
         """Load the benchmark once."""
+        self._load()
+
+    def _load(self) -> CheckerDecisions:
         if self._decisions is None:
-            self._load()
+            self._decisions = load(self.benchmark, "callbacks.pr.benchmark").checker
+        return self._decisions
 
-    def _load(self) -> None:
-        self._decisions = load(self.benchmark, "callbacks.pr.benchmark").checker
-
-    def on_validation_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Score and log."""
-        if trainer.sanity_checking or self._decisions is None:
-            return
-        if self._due(trainer):
-            self._last = static_pr(_engine(pl_module), self._decisions) if trainer.is_global_zero else 0.0
-            self._last = float(trainer.strategy.broadcast(self._last))
-        pl_module.log("val/pr", self._last, rank_zero_only=False)
-
-    def _due(self, trainer: pl.Trainer) -> bool:
-        """The first epoch counts: a figure that the best checkpoint is chosen by, and that may stop the run, must be finite."""
-        epoch = trainer.current_epoch + 1
-        return epoch % self.every == 0 or epoch == trainer.max_epochs or trainer.should_stop or not math.isfinite(self._last)
-
-    def state_dict(self) -> dict[str, float]:
-        return {"last": self._last}
-
-    def load_state_dict(self, state_dict: dict[str, float]) -> None:
-        self._last = state_dict["last"]
+    def measure(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> tuple[float]:
+        return (static_pr(_engine(pl_module), self._load()),)
 
 
 def static_pr(engine: Engine, decisions: CheckerDecisions) -> float:

@@ -8,18 +8,18 @@ from typing import Any
 import lightning.pytorch as pl
 import numpy as np
 import torch
-from lightning.pytorch.callbacks import Callback
 
 from raccoon.checks import whole
 from raccoon.contracts import Figure
 from raccoon.model import checkpoint_file
 from raccoon.model.network import RaccoonNet
+from raccoon.train.callbacks.seldom import SeldomMeasured
 from raccoon.train.contract import network_of
 
 __all__ = ["PreviousNet"]
 
 
-class PreviousNet(Callback):
+class PreviousNet(SeldomMeasured):
     """Logs ``val/v_previous`` after every ``every``-th epoch: points per game, the luck of the dice taken out, of the network against
     what it was at the comparison before, at first against the starting network; ``val/v_previous_ci`` is the half width of its
     95% interval.
@@ -28,13 +28,16 @@ class PreviousNet(Callback):
     out. The epochs in between carry the last figures. Only the first process plays.
     """
 
+    figures = ("val/v_previous", "val/v_previous_ci")
+    option = "previous"
+    ends = False
+
     def __init__(self, every: int = 10, games: int = 100, turn_cap: int = 500, seed: int = 1) -> None:
-        self.every = whole("callbacks.previous.every", every, 1)
+        super().__init__(every)
         self.games = whole("callbacks.previous.games", games, 3)
         self.turn_cap = whole("callbacks.previous.turn_cap", turn_cap, 1)
         self.seed = whole("callbacks.previous.seed", seed, 0)
         self._net = b""
-        self._figures = (math.nan, math.nan)
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Keep the starting network, of a run that begins."""
@@ -42,20 +45,16 @@ class PreviousNet(Callback):
             self._net = checkpoint_file.dumps(network_of(pl_module, "callbacks.previous"))
 
     def on_validation_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Play and log."""
-        if trainer.sanity_checking:
-            return
-        if (trainer.current_epoch + 1) % self.every == 0:
-            now = network_of(pl_module, "callbacks.previous")
-            figure = self._measured(now) if trainer.is_global_zero else Figure(0.0, 0.0, 0.0)
-            half = math.nan if figure.hi is None else figure.hi - figure.value
-            self._figures = trainer.strategy.broadcast((figure.value, half))
-            self._net = checkpoint_file.dumps(now)
-        if not math.isnan(self._figures[0]):
-            value, half = self._figures
-            pl_module.log_dict({"val/v_previous": value, "val/v_previous_ci": half}, rank_zero_only=False)
+        """Play and log, and keep the network that has played."""
+        super().on_validation_epoch_end(trainer, pl_module)
+        if self.measured_in == trainer.current_epoch:
+            self._net = checkpoint_file.dumps(network_of(pl_module, "callbacks.previous"))
 
-    def _measured(self, now: RaccoonNet) -> Figure:
+    def measure(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> tuple[float, float]:
+        figure = self._against_previous(network_of(pl_module, "callbacks.previous"))
+        return figure.value, math.nan if figure.hi is None else figure.hi - figure.value
+
+    def _against_previous(self, now: RaccoonNet) -> Figure:
         """Points per game of ``now``; not a number where the turn cap has stopped nearly all games."""
         from raccoon.engine.net import NetEngine
         from raccoon.eval.luck import LuckObserver
@@ -73,9 +72,9 @@ class PreviousNet(Callback):
 
     def state_dict(self) -> dict[str, Any]:
         """The network to compare with and the last figures."""
-        return {"net": torch.from_numpy(np.frombuffer(self._net, np.uint8).copy()), "figures": list(self._figures)}
+        return super().state_dict() | {"net": torch.from_numpy(np.frombuffer(self._net, np.uint8).copy())}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Restore what ``state_dict`` gave."""
+        """Restore what ``state_dict`` gave, here or in an earlier version."""
+        super().load_state_dict({"last": state_dict.get("figures")} | state_dict)
         self._net = state_dict["net"].cpu().numpy().tobytes()
-        self._figures = (float(state_dict["figures"][0]), float(state_dict["figures"][1]))

@@ -161,6 +161,11 @@ class ValueTrainer(pl.LightningModule):
             self.log("train/loss_step", loss.detach(), on_step=True, on_epoch=False, batch_size=rows)
         return loss
 
+    @property
+    def validated(self) -> tuple[str, ...]:
+        """The figures that a validation logs."""
+        return ("val/mse", "val/r2", *(["val/ce"] if self.net.has_probs else []))
+
     def epoch_figures(self) -> dict[str, Tensor]:
         """What the batches of the epoch were like so far; logged at its end."""
         return {name: mean.to(self.device) for name, mean in self.means.means().items()}

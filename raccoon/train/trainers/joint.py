@@ -135,6 +135,11 @@ class JointTrainer(ValueTrainer):
             parts = (n, cross_entropy, entropy, choices.sum(), hits.sum())
             self._policy_sums += torch.stack([torch.as_tensor(part, dtype=torch.float64, device=self.device) for part in parts])
 
+    @property
+    def validated(self) -> tuple[str, ...]:
+        """The figures that a validation logs."""
+        return (*super().validated, "val/policy_ce", "val/policy_top1")
+
     def on_validation_epoch_end(self) -> None:
         """Log what the sums say."""
         super().on_validation_epoch_end()
