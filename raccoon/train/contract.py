@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
 import lightning.pytorch as pl
@@ -40,11 +40,6 @@ class TrainerModule(Protocol):
         """What is validated, exported and plays."""
         ...
 
-    @property
-    def validated(self) -> Sequence[str] | None:
-        """The figures that a validation logs; None: not known beforehand."""
-        ...
-
     def epoch_figures(self) -> Mapping[str, Tensor]:
         """What the batches of the epoch were like so far; logged at its end."""
         ...
@@ -58,7 +53,7 @@ def declare(module: Any) -> TrainerModule:
     decisions, labels = getattr(module, "decisions", False), hasattr(module, "label")
     needs = {(False, False): "positions", (True, False): "decisions", (False, True): "games", (True, True): "searched_games"}
     filled: dict[str, Any] = {"needs": needs[bool(decisions), labels], "monitor": None, "monitor_without_pr": "val/mse", "meta": {}}
-    filled |= {"validated": None, "epoch_figures": dict, "gradient_clip_val": getattr(module, "gradient_clip", None)}
+    filled |= {"epoch_figures": dict, "gradient_clip_val": getattr(module, "gradient_clip", None)}
     for name, value in filled.items():
         if not hasattr(module, name):
             setattr(module, name, value)

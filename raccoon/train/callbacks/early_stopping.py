@@ -65,7 +65,8 @@ def check_monitors(callbacks: Mapping[str, Callback], module: TrainerModule) -> 
     measures within the run. What callbacks from elsewhere log is not known beforehand."""
     seldom = [callback for callback in callbacks.values() if isinstance(callback, SeldomMeasured)]
     foreign = any(not type(callback).__module__.startswith(("raccoon.", "lightning.")) for callback in callbacks.values())
-    known = None if foreign or module.validated is None else {*module.validated, *(figure for one in seldom for figure in one.figures)}
+    validated: Iterable[str] | None = getattr(module, "validated", None)  # those from elsewhere need not say
+    known = None if foreign or validated is None else {*validated, *(figure for one in seldom for figure in one.figures)}
     for name, callback in callbacks.items():
         if not isinstance(callback, LightningEarlyStopping):
             continue

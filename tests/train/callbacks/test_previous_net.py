@@ -75,7 +75,7 @@ def test_where_no_game_ends_there_is_no_figure(make_net):
     callback = PreviousNet(every=1, games=3, turn_cap=2)
     callback.on_train_start(trainer(0), module)
     assert after(callback, module, 0) == []
-    assert math.isnan(callback.state_dict()["figures"][0])
+    assert math.isnan(callback.state_dict()["last"][0])
 
 
 @pytest.mark.parametrize(("key", "value"), [("every", 0), ("games", 2), ("turn_cap", 0), ("seed", -1)])
