@@ -11,7 +11,7 @@ import numpy as np
 
 from raccoon.contracts import RaccoonError
 
-__all__ = ["bounded", "number", "path", "quoted", "whole"]
+__all__ = ["bounded", "flag", "number", "path", "quoted", "whole"]
 
 _SHOWN = 80
 _LONGEST_NAME, _LONGEST_PATH = 255, 4000  # Linux has 4,096; the files in a run folder need the rest
@@ -25,6 +25,13 @@ def quoted(value: Any) -> str:
     except (ValueError, RecursionError):  # numbers of thousands of digits, endless nesting
         return f"<{type(value).__name__}>"
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+
+
+def flag(key: str, value: Any) -> bool:
+    """``value`` if it is True or False; else RaccoonError naming ``key``."""
+    if not isinstance(value, bool):
+        raise RaccoonError(f"{key}={quoted(value)}: give true or false")
+    return value
 
 
 def whole(key: str, value: Any, least: int) -> int:

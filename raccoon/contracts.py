@@ -25,10 +25,12 @@ from numpy.typing import NDArray
 from raccoon.cube_rules import CENTRED, OPPONENT, OWNED, CubeEquities, CubeRules, Cubes
 
 __all__ = [
+    "BLUNDER",
     "CENTRED",
     "OPPONENT",
     "OUTCOME_POINTS",
     "OWNED",
+    "PR_SCALE",
     "BeaverPlayer",
     "Boards",
     "CubeEquities",
@@ -60,6 +62,11 @@ Boards = NDArray[np.int8]
 
 OUTCOME_POINTS: NDArray[np.float64] = np.array([1.0, 2.0, 3.0, -1.0, -2.0, -3.0])
 """Points of ``probs6 = [win, win_g, win_bg, lose, lose_g, lose_bg]`` (exclusive, sums to 1) to the side on roll."""
+
+PR_SCALE = 500.0
+"""The performance rating (PR) is so many times the mean points given away by a decision."""
+BLUNDER = 0.08
+"""A decision that gives away more points than these is a blunder."""
 
 
 _LONG_WORD = re.compile(r"(\S{80})\S{240,}(\S{80})")

@@ -31,6 +31,10 @@ class CubeRules:
     beavers: bool = False
     cap: int = 1024
 
+    def flags(self) -> str:
+        """The rules of money games in words."""
+        return ", ".join(f"{name} {'on' if on else 'off'}" for name, on in (("Jacoby", self.jacoby), ("beavers", self.beavers)))
+
 
 @dataclass(frozen=True)
 class Cubes:

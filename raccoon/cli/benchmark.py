@@ -42,7 +42,7 @@ def run(arguments: Sequence[str]) -> str:
     if command == "show" and len(rest) == 1:
         return _show(rest[0])
     if command == "convert" and len(rest) >= 2 and not any("=" in text for text in rest[:2]):
-        return _convert(*rest[:2], rest[2:])
+        return _convert(rest[0], rest[1], rest[2:])
     if command == "build" and rest and "=" not in rest[0] and not rest[0].startswith("-"):
         return _build(Path(rest[0]), rest[1:])
     if command == "roll" and len(rest) >= 2 and not any("=" in text or text.startswith("-") for text in rest[:2]):
@@ -63,7 +63,7 @@ def _show(source: str) -> str:
     checker, cube = benchmark.checker, benchmark.cube
     lines = [
         f"{benchmark.source}: {len(checker):,} checker decisions ({len(checker.children):,} candidates), {len(cube):,} cube decisions",
-        f"games: {len({*checker.games.tolist(), *cube.games.tolist()}):,}; Jacoby {benchmark.jacoby}, beavers {benchmark.beavers}",
+        f"games: {len({*checker.games.tolist(), *cube.games.tolist()}):,}; {benchmark.rules.flags()}",
     ]
     for title, labels in (("tiers", checker.tiers), ("game plans", checker.plans), ("reference levels", checker.levels)):
         lines.append(f"{title}: " + ", ".join(f"{name} {count:,}" for name, count in Counter(labels.tolist()).most_common()))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from raccoon import checks
 from raccoon.cli.program import records
 from raccoon.contracts import RaccoonError
 from raccoon.files import json_text, make_folder, read_regular, write_json, write_text
@@ -23,11 +24,10 @@ def _check(config: dict[str, Any]) -> None:
     if given:
         raise RaccoonError(f"{given[0]}: match=FILE analyses a whole match; leave {given[0]} out")
     for key in ("strict", "names", "json", "resume"):
-        if not isinstance(config[key], bool):
-            raise RaccoonError(f"{key}={config[key]!r}: give true or false")
+        checks.flag(key, config[key])
     for key in ("match", "out"):
         if config[key] is not None and not (isinstance(config[key], str) and config[key].strip("/.")):
-            raise RaccoonError(f"{key}={config[key]!r}: give a path")
+            raise RaccoonError(f"{key}={checks.quoted(config[key])}: give a path")
     if config["out"] is not None and Path(config["out"]).exists() and not Path(config["out"]).is_dir():
         raise RaccoonError(f"out={config['out']}: is a file; match=FILE writes a folder (records, JSON, an HTML report)")
 

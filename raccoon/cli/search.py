@@ -112,13 +112,12 @@ def _job(config: dict[str, Any], _: Any) -> None:
 
 
 def _check(config: dict[str, Any]) -> None:
-    from raccoon.checks import quoted
+    from raccoon.checks import flag, quoted
     from raccoon.contracts import RaccoonError
     from raccoon.files import check_suffix
 
     for key in ("json", "diagram", "resume"):
-        if not isinstance(config[key], bool):
-            raise RaccoonError(f"{key}={quoted(config[key])}: give true or false")
+        flag(key, config[key])
     if config["cubeful"] is not None and not isinstance(config["cubeful"], bool):
         raise RaccoonError(f"cubeful={quoted(config['cubeful'])}: give true, false, or null (as the position says)")
     top = config["top"]

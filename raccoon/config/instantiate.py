@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from raccoon.checks import bounded, quoted
+from raccoon.checks import bounded, flag, quoted
 from raccoon.config.arguments import accepted, check_arguments
 from raccoon.config.declared import declared
 from raccoon.config.targets import check_name, describe, fits, is_kind, locate
@@ -225,8 +225,7 @@ def _fit(node: Mapping[str, Any], hint: Any) -> bool:
 def _check_control(where: str, node: Mapping[str, Any]) -> None:
     """The keys that speak to ``build``, and keys that cannot be names of arguments."""
     for key in ("_partial_", "_recursive_"):
-        if not isinstance(node.get(key, True), bool):
-            raise RaccoonError(f"{where}.{key}={quoted(node[key])}: give true or false")
+        flag(f"{where}.{key}", node.get(key, True))
     if node.get("_convert_", "all") != "all":
         raise RaccoonError(f"{where}._convert_={quoted(node['_convert_'])}: leave it out, lists and mappings always arrive plain")
     if "_args_" in node:

@@ -14,7 +14,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.checks import number, quoted
+from raccoon.checks import flag, number, quoted
 from raccoon.contracts import Boards, Cubes, RaccoonError
 from raccoon.cube import match_equity
 from raccoon.cube.choice import OWNERS, best_of, with_beavers
@@ -58,8 +58,7 @@ class Janowski:
         if moves not in ("cubeful", "cubeless"):
             raise RaccoonError(f"cube.moves={quoted(moves)}: choose cubeful or cubeless")
         for key, value in (("bearoff", bearoff), ("doubles", doubles)):
-            if not isinstance(value, bool):
-                raise RaccoonError(f"cube.{key}={quoted(value)}: give true or false")
+            flag(f"cube.{key}", value)
         self.x_contact, self.x_race = float(x_contact), float(x_race)
         self.moves: Moves = moves
         self.bearoff, self.doubles = bearoff, doubles

@@ -20,10 +20,11 @@ from raccoon.engine.base import EngineBase
 from raccoon.engine.outcomes import flip, six_from_five
 from raccoon.env.formats.board26 import to_board26
 
-__all__ = ["LEVELS", "SageEngine", "sage_module", "sage_strategy"]
+__all__ = ["FILTER_MOVES", "FILTER_POINTS", "LEVELS", "SageEngine", "sage_module", "sage_strategy"]
 
 LEVELS = {"1P": 1, "2P": 2, "3P": 3, "4P": 4}
-_FILTER_MOVES, _FILTER_POINTS = 5, 0.08
+FILTER_MOVES, FILTER_POINTS = 5, 0.08
+"""Sage's default move filter: most candidates, and points below the best."""
 
 
 class SageEngine(EngineBase):
@@ -78,6 +79,6 @@ def sage_strategy(sage: ModuleType, plies: int) -> tuple[Any, Any]:
         raise RaccoonError("engine=sage: the bear-off database of bgsage is missing or broken; reinstall bgsage")
     if plies == 1:
         return sage.BearoffStrategy(sage.create_strategy(*net), table), table
-    strategy = sage.create_multipy(*net, plies, _FILTER_MOVES, _FILTER_POINTS, parallel_evaluate=False, parallel_threads=1)
+    strategy = sage.create_multipy(*net, plies, FILTER_MOVES, FILTER_POINTS, parallel_evaluate=False, parallel_threads=1)
     sage.multipy_set_bearoff_db(strategy, table)
     return strategy, table

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.checks import quoted
+from raccoon.checks import flag, quoted
 from raccoon.contracts import Boards, RaccoonError
 from raccoon.env import encoder_kernels as kernels
 from raccoon.env.board import as_array, as_boards, check
@@ -200,8 +200,7 @@ class Encoder:
             wanted = {*known} - {"tactics"}
         elif isinstance(given, Mapping):
             for name, on in given.items():
-                if not isinstance(on, bool):
-                    raise RaccoonError(f"encoder.features.{name}={quoted(on)}: give true or false")
+                flag(f"encoder.features.{name}", on)
             wanted = {name for name, on in given.items() if on}
             given = list(given)
         elif isinstance(given, str | list | tuple):
@@ -209,8 +208,7 @@ class Encoder:
             wanted = set(map(str, given))
         else:
             raise RaccoonError(f"encoder.features={quoted(given)}: give names of feature groups")
-        if not isinstance(self.normalize, bool):
-            raise RaccoonError(f"encoder.normalize={quoted(self.normalize)}: give true or false")
+        flag("encoder.normalize", self.normalize)
         for name in given or ():
             if not isinstance(name, str) or name not in FEATURE_GROUPS:
                 raise RaccoonError(f"encoder.features: unknown group {quoted(name)}; choose from {', '.join(known)}")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon import assets
-from raccoon.contracts import Boards, RaccoonError
+from raccoon.contracts import PR_SCALE, Boards, RaccoonError
 from raccoon.engine.net import NetEngine
 from raccoon.engine.network.onnx import FORMAT, VERSION, OnnxEngine, meta_path
 from raccoon.env.board import terminal_points
@@ -22,7 +22,7 @@ from raccoon.env.movegen import ROLLS
 from raccoon.env.position_ids import position_id
 from raccoon.eval.benchmark.decisions import CheckerDecisions
 from raccoon.eval.benchmark.loader import load
-from raccoon.eval.pr.checker_scoring import PR_SCALE, choose, score
+from raccoon.eval.pr.checker_scoring import choose, score
 from raccoon.export.graph import INPUT, OPSET, PRECISIONS, graph_of
 from raccoon.files import atomic, write_json
 from raccoon.model import RaccoonNet, checkpoint_file

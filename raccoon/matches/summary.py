@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from raccoon.contracts import BLUNDER, PR_SCALE
 from raccoon.matches.analysis import costs_of
 from raccoon.matches.record import Match
 
-__all__ = ["BLUNDER", "combined", "summarise"]
+__all__ = ["combined", "summarise"]
 
-BLUNDER = 0.08
 Row = dict[str, Any]
 
 
@@ -67,7 +67,7 @@ def _player(records: Sequence[Mapping[str, Any]], player: int) -> Row:
 
 def _rated(row: Row) -> Row:
     row["loss"] = row["play_loss"] + row["cube_loss"]
-    row["pr"] = 500.0 * row["loss"] / row["decisions"] if row["decisions"] else None
+    row["pr"] = PR_SCALE * row["loss"] / row["decisions"] if row["decisions"] else None
     return row
 
 

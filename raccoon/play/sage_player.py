@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from raccoon.checks import quoted
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, CubeRules, Cubes, RaccoonError, Turns
-from raccoon.engine.sage import LEVELS, SageEngine, sage_module, sage_strategy
+from raccoon.engine.sage import FILTER_MOVES, FILTER_POINTS, LEVELS, SageEngine, sage_module, sage_strategy
 from raccoon.env import ragged
 from raccoon.env.formats.board26 import to_board26
 from raccoon.play.player import EnginePlayer
@@ -22,7 +22,6 @@ from raccoon.play.player import EnginePlayer
 __all__ = ["SagePlayer"]
 
 _PLAYS = ("1P", "2P", "3P")
-_FILTER_MOVES, _FILTER_POINTS = 5, 0.08
 
 
 class SagePlayer:
@@ -63,7 +62,7 @@ class SagePlayer:
             )
         ]
         strategies = (self._static,) if self._deep is None else (self._static, self._deep)
-        answers = self._sage.batch_checker_play(inputs, *strategies, _FILTER_MOVES, _FILTER_POINTS, 1, **rules)
+        answers = self._sage.batch_checker_play(inputs, *strategies, FILTER_MOVES, FILTER_POINTS, 1, **rules)
         self._forget()
         best = np.array([answer["moves"][0]["board"] for answer in answers], np.int64)
         # Sage shows its plays as the mover sees them, who sits in slot 0 of an afterstate

@@ -23,7 +23,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from raccoon import checks
 from raccoon.aliases import first_arguments
-from raccoon.checks import quoted
+from raccoon.checks import flag, quoted
 from raccoon.contracts import RaccoonError
 from raccoon.executor import fingerprint
 from raccoon.files import remove_left_over, write_json, write_text
@@ -71,8 +71,7 @@ def _check_root(config: Mapping[str, Any]) -> None:
     seed, resume = config.get("seed"), config.get("resume", True)
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
         raise RaccoonError(f"seed={quoted(seed)}: give a whole number from 0 to 2**63 - 1")
-    if not isinstance(resume, bool):
-        raise RaccoonError(f"resume={quoted(resume)}: give true or false")
+    flag("resume", resume)
     texts = {"init": config.get("init"), "folder": config.get("folder")}
     wanted = {f"paths.{key}": value for key, value in config["paths"].items()} | {"paths.run_dir": config["run_dir"]}
     for key, value in (wanted | {key: value for key, value in texts.items() if value is not None}).items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from raccoon import checks
 from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError
 
@@ -31,7 +32,4 @@ def integer(body: Mapping[str, Any], key: str, least: int, most: int) -> int:
 
 def flag(body: Mapping[str, Any], key: str) -> bool:
     """The truth value under ``key``, False where there is none. Raises RaccoonError for another kind of value."""
-    value = body.get(key, False)
-    if not isinstance(value, bool):
-        raise RaccoonError(f"{key}={quoted(value)}: give true or false")
-    return value
+    return checks.flag(key, body.get(key, False))

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, ClassVar, TypedDict
 
 from raccoon.contracts import Report
-from raccoon.eval.arena.games import MatchPlan, Played, play_match
+from raccoon.eval.arena.games import Played, play_match
+from raccoon.eval.arena.plan import MatchPlan
 from raccoon.executor import Executor
 
 __all__ = ["GameOptions", "GamesEvaluator", "RecordedOptions"]

@@ -11,12 +11,13 @@ from typing import Any, Unpack
 import numpy as np
 
 from raccoon import stats
-from raccoon.checks import quoted, whole
-from raccoon.contracts import Figure, RaccoonError, Report
+from raccoon.checks import flag, quoted, whole
+from raccoon.contracts import CubeRules, Figure, RaccoonError, Report
 from raccoon.eval.arena import figures as arena_figures
 from raccoon.eval.arena.base import GamesEvaluator, RecordedOptions
 from raccoon.eval.arena.cube_luck import CONTROLS
-from raccoon.eval.arena.games import MatchPlan, Played, write_games
+from raccoon.eval.arena.games import Played, write_games
+from raccoon.eval.arena.plan import MatchPlan
 from raccoon.executor import Executor
 from raccoon.rng import generator
 
@@ -47,8 +48,7 @@ class CubeArena(GamesEvaluator):
         **options: Unpack[RecordedOptions],
     ) -> None:
         for key, value in (("jacoby", jacoby), ("beavers", beavers)):
-            if not isinstance(value, bool):
-                raise RaccoonError(f"evaluator.{key}={quoted(value)}: give true or false")
+            flag(f"evaluator.{key}", value)
         if whole("evaluator.cap", cap, 1) & (cap - 1) or cap > 1 << 20:
             raise RaccoonError(f"evaluator.cap={cap}: give a power of two, 1 to {1 << 20} (1: the cube is never turned)")
         self.control = (CONTROLS[0] if luck else "off") if isinstance(luck, bool) else str(luck)
@@ -94,9 +94,10 @@ class CubeArena(GamesEvaluator):
             report.notes.append(f"ppg_vr is by the {self.control} control variate; both are unbiased, the smaller sd_vr is the sharper one")
         report.plots |= arena_figures.draw(games, f"{played.names[0]} v {played.names[1]}")
         report.notes.append(arena_figures.verdict(report.figures.get("ppg_vr", report.figures["ppg_raw"]), played.names))
-        rules = self.plan.cube or {}
-        flags = ", ".join(f"{name} {'on' if rules[name] else 'off'}" for name in ("jacoby", "beavers"))
-        report.notes.append(f"money games, cube live to {rules['cap']}, {flags}; points are the player's, cube included; intervals are 95%")
+        rules = CubeRules(**(self.plan.cube or {}))
+        report.notes.append(
+            f"money games, cube live to {rules.cap}, {rules.flags()}; points are the player's, cube included; intervals are 95%"
+        )
 
     def _matches(self, report: Report, played: Played) -> None:
         done = ~played.capped

@@ -19,7 +19,8 @@ from raccoon.config.instantiate import shared
 from raccoon.contracts import Figure, Player, RaccoonError, Report, Step, Turns
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.eval.arena.base import GameOptions
-from raccoon.eval.arena.games import MatchPlan, run_games
+from raccoon.eval.arena.games import run_games
+from raccoon.eval.arena.plan import MatchPlan
 from raccoon.executor import Executor
 from raccoon.play.match import play_games, take_turns
 from raccoon.play.observers import Progress

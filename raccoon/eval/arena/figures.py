@@ -16,7 +16,7 @@ from raccoon.play.dice import STRATUM_GAMES
 from raccoon.report import plots
 from raccoon.rng import generator
 
-__all__ = ["Sample", "cost_figures", "draw", "luck_figures", "outcome_table", "result_figures", "sample", "verdict"]
+__all__ = ["Sample", "cost_figures", "draw", "games_equivalent", "luck_figures", "outcome_table", "result_figures", "sample", "verdict"]
 
 _FEWEST_STRATA = 20
 
@@ -73,12 +73,16 @@ def luck_figures(games: Sample, seed: int) -> dict[str, Figure]:
     figures["sd_raw"] = Figure(stats.mean_sd(raw)[1], n=n)
     figures["sd_vr"] = Figure(stats.mean_sd(reduced)[1], n=n)
     figures["sd_ratio"] = stats.sd_ratio_bootstrap(raw, reduced, generator(seed, "sd ratio bootstrap"))
-    ratio = figures["sd_ratio"]
-    low, high = (None if edge is None else stats.games_equivalent(edge) for edge in (ratio.lo, ratio.hi))
-    figures["games_equivalent"] = Figure(stats.games_equivalent(ratio.value), low, high, n)
+    figures["games_equivalent"] = games_equivalent(figures["sd_ratio"])
     figures["correlation"] = stats.correlation(raw, luck)
     figures["beta"] = stats.beta(raw, luck)
     return figures
+
+
+def games_equivalent(ratio: Figure) -> Figure:
+    """How many raw games a variance-reduced one is worth, by the ratio of the SDs."""
+    low, high = (None if edge is None else stats.games_equivalent(edge) for edge in (ratio.lo, ratio.hi))
+    return Figure(stats.games_equivalent(ratio.value), low, high, ratio.n)
 
 
 def verdict(figure: Figure, names: tuple[str, str]) -> str:

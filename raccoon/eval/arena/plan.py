@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.aliases import ARGUMENTS
-from raccoon.checks import quoted, whole
+from raccoon.checks import flag, quoted, whole
 from raccoon.contracts import CubeRules, RaccoonError
 from raccoon.cube.match_equity_table import check_length
 from raccoon.executor import check_units, shard_size
@@ -58,8 +58,7 @@ class MatchPlan:
     def __post_init__(self) -> None:
         for name in ("games", "shard_games", "concurrent", "turn_cap"):
             whole(f"evaluator.{name}", getattr(self, name), 1)
-        if not isinstance(self.record, bool):
-            raise RaccoonError(f"evaluator.record={quoted(self.record)}: give true or false")
+        flag("evaluator.record", self.record)
         check_units("evaluator.games", self.games, self.size)
         if self.openings not in OPENING_MODES:
             raise RaccoonError(f"evaluator.openings={quoted(self.openings)}: choose one of {', '.join(OPENING_MODES)}")

@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon import stats
-from raccoon.contracts import Figure, RaccoonError, Report
-from raccoon.eval.arena.games import MatchPlan, Played, play_match
+from raccoon.contracts import RaccoonError, Report
+from raccoon.eval.arena.figures import games_equivalent
+from raccoon.eval.arena.games import Played, play_match
+from raccoon.eval.arena.plan import MatchPlan
 from raccoon.executor import Executor
 from raccoon.report import plots
 from raccoon.rng import generator
@@ -48,8 +50,7 @@ def compare_arms(
     report.figures["difference"] = stats.welch_difference(first, second)
     ratio = stats.independent_sd_ratio(first, second, generator(seed, "blocks bootstrap"))
     report.figures["sd_ratio"] = ratio
-    low, high = (None if edge is None else stats.games_equivalent(edge) for edge in (ratio.lo, ratio.hi))
-    report.figures["games_equivalent"] = Figure(stats.games_equivalent(ratio.value), low, high, ratio.n)
+    report.figures["games_equivalent"] = games_equivalent(ratio)
     report.tables["arms"] = [
         {"arm": name, "matches": count, "games each": games, "mean": stats.mean_ci(means), "sd across matches": stats.mean_sd(means)[1]}
         for name, means in arms.items()

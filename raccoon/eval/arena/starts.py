@@ -14,7 +14,8 @@ from raccoon.contracts import RaccoonError
 from raccoon.env.board import START
 from raccoon.env.position_ids import position_id
 from raccoon.eval.arena.figures import sample
-from raccoon.eval.arena.games import Played, Starts, start_rows
+from raccoon.eval.arena.games import Played
+from raccoon.eval.arena.plan import Starts, start_rows
 from raccoon.matches.positions import read_positions
 from raccoon.stats import mean_ci
 

@@ -12,7 +12,8 @@ from raccoon.contracts import Figure, RaccoonError, Report
 from raccoon.engine.gnubg_levels import ply_of
 from raccoon.eval.arena import figures as arena_figures
 from raccoon.eval.arena.base import GamesEvaluator, RecordedOptions
-from raccoon.eval.arena.games import MatchPlan, Played, Starts, luck_switch, write_games
+from raccoon.eval.arena.games import Played, write_games
+from raccoon.eval.arena.plan import MatchPlan, Starts, luck_switch
 from raccoon.eval.arena.short_matches import compare_arms
 from raccoon.eval.arena.starts import by_group, read_starts
 from raccoon.executor import Executor

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from raccoon import stats
-from raccoon.contracts import CENTRED, OPPONENT, OWNED
+from raccoon.contracts import CENTRED, OPPONENT, OWNED, PR_SCALE
 from raccoon.cube.janowski import X_CONTACT, cl2cf_money, compute_wl
 from raccoon.eval.benchmark.decisions import CheckerDecisions, CubeDecisions
 from raccoon.eval.cube_fit.index import rmse, with_option
 from raccoon.eval.cube_fit.references import LOCATIONS, ReferenceEquities
 from raccoon.eval.cube_fit.tables import Rows
-from raccoon.eval.pr.checker_scoring import PR_SCALE, cube_blind_loss
+from raccoon.eval.pr.checker_scoring import cube_blind_loss
 from raccoon.rng import generator
 
 __all__ = ["cube_blind_table", "equations_5_to_7", "formulas_table", "questions_table"]

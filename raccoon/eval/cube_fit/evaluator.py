@@ -175,12 +175,9 @@ class CubeFit:
 
 
 def _notes(evidence: Evidence, references: ReferenceEquities) -> list[str]:
-    flags = ", ".join(
-        f"{name} {'on' if on else 'off'}" for name, on in (("Jacoby", evidence.rules.jacoby), ("beavers", evidence.rules.beavers))
-    )
     kinds = ", ".join(f"{int((references.method == made).sum()):,} {made}" for made in np.unique(references.method))
     notes = [
-        f"Reference: {evidence.name}, {flags}. Equities that count: {kinds}.",
+        f"Reference: {evidence.name}, {evidence.rules.flags()}. Equities that count: {kinds}.",
         "Intervals are 95% and take games (exact positions: random groups) as the independent units; those by equity take decisions.",
         "x of refitted models: fitted on the first half of the games / on the second, each judged on the other; for the places of the "
         "cube centred, owned, theirs. shift: points per unit of the cube that the side on roll gets beyond the model, wherever the cube "

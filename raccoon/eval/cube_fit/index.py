@@ -11,7 +11,7 @@ from raccoon.cube.choice import with_beavers
 from raccoon.cube.janowski import cl2cf_money, cube_index
 from raccoon.eval.cube_fit.references import ReferenceEquities
 
-__all__ = ["GRID", "JanowskiOnReferences", "best", "ends", "fitted", "published", "rmse", "with_option"]
+__all__ = ["GRID", "JanowskiOnReferences", "best", "best_index", "ends", "fitted", "published", "rmse", "with_option"]
 
 GRID = np.linspace(0.0, 1.0, 101)
 """Indices at which squared errors are summed; the best is read off the parabola through the lowest three."""
@@ -81,6 +81,11 @@ def best(sums: NDArray[np.float64]) -> NDArray[np.float64]:
         shift = np.where(bend > 0, 0.5 * (left - right) / bend, lowest - at)
     index = np.clip(GRID[at] + np.clip(shift, -1.0, 1.0) * (GRID[1] - GRID[0]), 0.0, 1.0)
     return np.where(np.ptp(errors, axis=1) > 0, index, np.nan).astype(np.float64)
+
+
+def best_index(references: ReferenceEquities) -> float:
+    """Index of least squared error of ``references``; NaN where all are the same."""
+    return float(best(JanowskiOnReferences(references).profile(references.game).sum(axis=0, keepdims=True))[0])
 
 
 def fitted(sums: NDArray[np.float64], rng: np.random.Generator, replicates: int) -> Figure:

@@ -12,7 +12,7 @@ from raccoon import stats
 from raccoon.contracts import Figure
 from raccoon.cube.janowski import X_CONTACT
 from raccoon.env import ragged
-from raccoon.eval.cube_fit.index import JanowskiOnReferences, best, published, rmse
+from raccoon.eval.cube_fit.index import JanowskiOnReferences, best_index, published, rmse
 from raccoon.eval.cube_fit.references import ReferenceEquities
 from raccoon.eval.cube_fit.tables import Rows, halves
 from raccoon.eval.cube_fit.variants import ONE_INDEX, SHIFTED, SHIFTS
@@ -40,9 +40,9 @@ def moves_table(references: ReferenceEquities, seed: int, replicates: int) -> Ro
     settings: dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]] = {
         "published, .68": (at_published, zero),
         "published, .68 contact and .60 race": (published(references), zero),
-        ONE_INDEX: (_cross_fitted(references, first, everywhere, X_CONTACT, _best_index), zero),
+        ONE_INDEX: (_cross_fitted(references, first, everywhere, X_CONTACT, best_index), zero),
         "centred refitted, .68 elsewhere": (
-            np.where(centred, _cross_fitted(references, first, centred, X_CONTACT, _best_index), X_CONTACT),
+            np.where(centred, _cross_fitted(references, first, centred, X_CONTACT, best_index), X_CONTACT),
             zero,
         ),
         SHIFTED: (at_published, _cross_fitted(references, first, everywhere, 0.0, best_shift)),
@@ -76,10 +76,6 @@ def _cross_fitted(
         value = fit(part) if len(part) else np.nan
         found[~half] = value if np.isfinite(value) else start
     return found
-
-
-def _best_index(references: ReferenceEquities) -> float:
-    return float(best(JanowskiOnReferences(references).profile(references.game).sum(axis=0, keepdims=True))[0])
 
 
 def best_shift(references: ReferenceEquities) -> float:

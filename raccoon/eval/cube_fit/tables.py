@@ -13,7 +13,7 @@ from raccoon.contracts import CubeRules, Figure
 from raccoon.cube.janowski import X_CONTACT
 from raccoon.env.board import is_race
 from raccoon.eval.benchmark.decisions import CubeDecisions
-from raccoon.eval.cube_fit.index import JanowskiOnReferences, best, fitted, published, rmse
+from raccoon.eval.cube_fit.index import JanowskiOnReferences, best_index, fitted, published, rmse
 from raccoon.eval.cube_fit.references import LOCATIONS, ReferenceEquities, references_of_cube
 from raccoon.rng import generator
 
@@ -109,7 +109,7 @@ def by_halves(references: ReferenceEquities, seed: int) -> Rows:
             fit, judge = references.take(references.at(place) & half), references.take(references.at(place) & ~half)
             if not len(fit) or not len(judge):
                 continue
-            x = float(best(JanowskiOnReferences(fit).profile(fit.game).sum(axis=0, keepdims=True))[0])
+            x = best_index(fit)
             model = JanowskiOnReferences(judge)
             at_published, at_fitted = model.residual(X_CONTACT), model.residual(x if np.isfinite(x) else X_CONTACT)
             gain = stats.mean_ci(1e4 * (at_published**2 - at_fitted**2), judge.game)

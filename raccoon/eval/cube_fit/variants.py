@@ -12,14 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.contracts import CENTRED, OPPONENT, OWNED, CubeEquities, CubeRules
+from raccoon.contracts import CENTRED, OPPONENT, OWNED, PR_SCALE, CubeEquities, CubeRules
 from raccoon.cube.choice import with_beavers
 from raccoon.cube.janowski import X_CONTACT, cl2cf_money, cube_index
 from raccoon.eval.benchmark.decisions import CubeDecisions
 from raccoon.eval.cube_fit.index import ends
 from raccoon.eval.cube_fit.tables import Rows, halves
 from raccoon.eval.pr import cube_scoring
-from raccoon.eval.pr.checker_scoring import PR_SCALE
 from raccoon.eval.pr.cube_scoring import CubeAnswers, CubeScores, score
 
 __all__ = ["ONE_INDEX", "PUBLISHED", "SHIFTED", "SHIFTS", "Decider", "Setting", "decisions_table", "disorder"]

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from raccoon.checks import quoted
-from raccoon.contracts import Figure, RaccoonError, Report
-from raccoon.eval.pr.checker_scoring import PR_SCALE, Scores, accuracy_tables, group_masks, pr
+from raccoon.contracts import PR_SCALE, Figure, RaccoonError, Report
+from raccoon.eval.pr.checker_scoring import Scores, accuracy_tables, group_masks, pr
 from raccoon.eval.pr.cube_ready import CUBELESS_MOVES, cubeless_twin
 from raccoon.eval.pr.scorer import BenchmarkScorer, notes, paired
 from raccoon.executor import Executor

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon import stats
-from raccoon.contracts import Boards, CubeRules, Figure, Player, RaccoonError
+from raccoon.contracts import PR_SCALE, Boards, CubeRules, Figure, Player, RaccoonError
 from raccoon.cube_rules import OWNER_NAMES
 from raccoon.env import ragged
 from raccoon.env.board import is_race
@@ -38,7 +38,6 @@ __all__ = [
     "score",
 ]
 
-PR_SCALE = 500.0
 Metric = Literal["cubeless", "cubeful"]
 
 

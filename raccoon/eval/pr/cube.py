@@ -16,7 +16,7 @@ import numpy as np
 from raccoon import stats
 from raccoon.checks import quoted, whole
 from raccoon.config.instantiate import build
-from raccoon.contracts import CubeModel, Cubes, Figure, Player, RaccoonError, Report
+from raccoon.contracts import PR_SCALE, CubeModel, Cubes, Figure, Player, RaccoonError, Report
 from raccoon.eval.benchmark.decisions import Benchmark
 from raccoon.eval.benchmark.loader import EMBEDDED, load
 from raccoon.eval.pr import cube_models, cube_scoring
@@ -154,16 +154,16 @@ class CubePR:
         result.plots["cube_models"] = plots.bars(bars, "PR (lower is better)", "Cube PR by model, 95% interval by game")
 
     def _notes(self, benchmark: Benchmark) -> list[str]:
-        cube, rules = benchmark.cube, benchmark.rules
+        cube = benchmark.cube
         doubles, takes = cube_scoring.counted(cube)
         full = cube.measured
-        flags = ", ".join(f"{name} {'on' if on else 'off'}" for name, on in (("Jacoby", rules.jacoby), ("beavers", rules.beavers)))
         notes = [
             f"Benchmark: {benchmark.source}, {len(cube):,} cube positions of {len(np.unique(cube.games)):,} games, {int(doubles.sum()):,} "
-            f"doubles and {int(takes.sum()):,} takes, {flags}.",
-            f"PR is 500 x the mean error a question, in points at the cube before doubling; intervals bootstrap games ({self.bootstrap:,} "
-            "replicates). Cube models: minus first is paired, to the first row of the same chances; reference: the models alone, on "
-            "the benchmark's chances; coherent: the share of positions where owning the cube >= a centred cube >= the other side's.",
+            f"doubles and {int(takes.sum()):,} takes, {benchmark.rules.flags()}.",
+            f"PR is {PR_SCALE:g} x the mean error a question, in points at the cube before doubling; intervals bootstrap games "
+            f"({self.bootstrap:,} replicates). Cube models: minus first is paired, to the first row of the same chances; reference: the "
+            "models alone, on the benchmark's chances; coherent: the share of positions where owning the cube >= a centred cube >= the "
+            "other side's.",
         ]
         left_out = int((cube.has_double | cube.has_take).sum()) - int((doubles | takes).sum())
         if left_out:

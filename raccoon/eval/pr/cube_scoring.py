@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon import stats
-from raccoon.contracts import CENTRED, OWNED, CubeEquities, CubeModel, CubeRules, Figure, RaccoonError
+from raccoon.contracts import CENTRED, OWNED, PR_SCALE, CubeEquities, CubeModel, CubeRules, Figure, RaccoonError
 from raccoon.cube.choice import OWNERS, should_double, should_take
 from raccoon.cube_rules import OWNER_NAMES
 from raccoon.env.board import is_race
 from raccoon.eval.benchmark.decisions import CubeDecisions
-from raccoon.eval.pr.checker_scoring import PR_SCALE
 from raccoon.rng import generator
 
 __all__ = [

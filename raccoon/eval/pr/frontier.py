@@ -9,7 +9,7 @@ from raccoon.contracts import Figure, Report
 from raccoon.eval.pr.table import PRTable
 from raccoon.report import plots
 
-__all__ = ["Frontier", "pareto"]
+__all__ = ["Frontier", "not_worse", "pareto"]
 
 
 class Frontier(PRTable):
@@ -36,7 +36,7 @@ class Frontier(PRTable):
             }
             for name in best
         ]
-        holds = [name for name in names if name != self.reference and _not_worse(figures, name)]
+        holds = [name for name in names if name != self.reference and not_worse(figures[f"{name}.pr_difference"])]
         rows: list[Mapping[str, Any]] = [
             {
                 "player": name,
@@ -58,8 +58,8 @@ class Frontier(PRTable):
         result.plots["frontier"] = plots.frontier(seconds, level, best, "seconds per decision (one core)", "PR (lower is better)")
 
 
-def _not_worse(figures: Mapping[str, Any], name: str) -> bool:
-    difference = figures[f"{name}.pr_difference"]
+def not_worse(difference: Figure) -> bool:
+    """Does the interval of a difference of PRs (its value, where it has none) reach down to 0?"""
     return (difference.value if difference.lo is None else difference.lo) <= 0
 
 

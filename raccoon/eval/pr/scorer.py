@@ -11,10 +11,10 @@ import numpy as np
 
 from raccoon import stats
 from raccoon.checks import number, quoted, whole
-from raccoon.contracts import CENTRED, CubeRules, Figure, RaccoonError
+from raccoon.contracts import BLUNDER, CENTRED, PR_SCALE, CubeRules, Figure, RaccoonError
 from raccoon.eval.benchmark.decisions import Benchmark
 from raccoon.eval.benchmark.loader import EMBEDDED, load
-from raccoon.eval.pr.checker_scoring import PR_SCALE, Metric, Scores, accuracy, cube_blind_loss, pr, score
+from raccoon.eval.pr.checker_scoring import Metric, Scores, accuracy, cube_blind_loss, pr, score
 from raccoon.eval.pr.checker_shards import Selection, decide
 from raccoon.eval.pr.cube_ready import ask_first
 from raccoon.executor import Executor
@@ -32,7 +32,7 @@ class BenchmarkScorer:
         benchmark: str = EMBEDDED,
         metric: Metric = "cubeless",
         bootstrap: int = stats.REPLICATES,
-        blunder: float = 0.08,
+        blunder: float = BLUNDER,
         games: int | None = None,
         sample: int | None = None,
         sample_seed: int = 21,
@@ -102,11 +102,10 @@ def paired(first: Scores, second: Scores, seed: int, replicates: int, rows: np.n
 
 def notes(benchmark: Benchmark, scorer: BenchmarkScorer) -> list[str]:
     """How to read the numbers."""
-    flags = ", ".join(f"{name} {'on' if on else 'off'}" for name, on in (("Jacoby", benchmark.jacoby), ("beavers", benchmark.beavers)))
     games = len(np.unique(benchmark.checker.games))
     return [
-        f"Benchmark: {benchmark.source}, {len(benchmark.checker):,} checker decisions of {games:,} games, {flags}.",
-        f"PR is 500 x the mean {scorer.metric} error; blunders cost more than {scorer.blunder:g} points; intervals bootstrap "
+        f"Benchmark: {benchmark.source}, {len(benchmark.checker):,} checker decisions of {games:,} games, {benchmark.rules.flags()}.",
+        f"PR is {PR_SCALE:g} x the mean {scorer.metric} error; blunders cost more than {scorer.blunder:g} points; intervals bootstrap "
         f"games ({scorer.bootstrap:,} replicates). Value accuracy is on cubeless points. Seconds are processor time.",
         *(_cubeful_notes(benchmark) if scorer.metric == "cubeful" else []),
     ]

@@ -19,7 +19,7 @@ from raccoon.checks import whole
 from raccoon.config.instantiate import build
 from raccoon.contracts import Boards, Player, RaccoonError, Report
 from raccoon.env.half_moves import legal_actions
-from raccoon.env.movegen import afterstates, enumerate_turns
+from raccoon.env.movegen import ROLLS, afterstates, enumerate_turns
 from raccoon.eval.benchmark.loader import EMBEDDED, load
 from raccoon.executor import Executor
 from raccoon.progress import track
@@ -29,14 +29,12 @@ from raccoon.search.half_by_half import half_turns
 
 __all__ = ["CostModel", "predicted"]
 
-_ROLLS = 21
-
 
 def predicted(u: float, ply: int, k: int, replies: int = 1) -> float:
     """Evaluations a decision, by the formulas above; ``replies`` 1 is the greedy opponent."""
     if ply == 0:
         return u
-    return (u + 1) + k * _ROLLS * (u if ply == 1 else u + replies * _ROLLS * u)
+    return (u + 1) + k * len(ROLLS) * (u if ply == 1 else u + replies * len(ROLLS) * u)
 
 
 class CostModel:

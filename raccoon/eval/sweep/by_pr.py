@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from raccoon import stats
-from raccoon.contracts import Figure, RaccoonError, Report
-from raccoon.eval.pr.checker_scoring import PR_SCALE
-from raccoon.eval.pr.frontier import pareto
+from raccoon.contracts import PR_SCALE, RaccoonError, Report
+from raccoon.eval.pr.frontier import not_worse, pareto
 from raccoon.eval.sweep.by_arena import collect_arenas, is_arena, job_names
 from raccoon.eval.sweep.jobs import config_names, scored_folder
 from raccoon.files.npz import read_arrays
@@ -56,7 +55,7 @@ def collect(folder: Path, seed: int = 1, replicates: int = stats.REPLICATES) -> 
         name: stats.paired_bootstrap(loss, against, games, generator(seed, rng_name), replicates, PR_SCALE)
         for name, loss in zip(names, losses, strict=True)
     }
-    holds = [name for name in names if name == lowest or _low(difference[name]) <= 0]
+    holds = [name for name in names if name == lowest or not_worse(difference[name])]
     chosen = min(holds, key=lambda name: seconds[name])
     result = Report("collect", chosen, None, seed, 0.0)
     result.figures = {f"{name}.pr": figure for name, figure in level.items()}
@@ -96,10 +95,6 @@ def _others(found: Sequence[Path], compared: Sequence[Path], called: Mapping[str
     """The finished runs that are not compared, as the sweep names its jobs; earlier collections are none."""
     others = [job for job in found if job not in compared and report_files.read(job).evaluator != "collect"]
     return ", ".join(f"job {job.name} ({called[job.name]})" if job.name in called else f"job {job.name}" for job in others)
-
-
-def _low(figure: Figure) -> float:
-    return figure.value if figure.lo is None else figure.lo
 
 
 def _losses(jobs: list[Path]) -> tuple[list[Any], Any]:

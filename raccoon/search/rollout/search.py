@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from raccoon.checks import number, quoted, whole
+from raccoon.checks import flag, number, whole
 from raccoon.contracts import OUTCOME_POINTS, Boards, Engine, RaccoonError, Search, SearchResult, Turns
 from raccoon.engine.outcomes import exact_probs6, flip
 from raccoon.engine.rolls import roll_index, roll_means
@@ -74,18 +74,14 @@ class Rollout:
         batch: int = 2048,
         name: str | None = None,
     ) -> None:
-        if not isinstance(stratify, bool):
-            raise RaccoonError(f"search.stratify={quoted(stratify)}: give true or false")
+        self.luck, self.stratify = flag("search.luck", luck), flag("search.stratify", stratify)
         self.trials = whole("search.trials", trials, 2)
         if stratify and trials % BLOCK:
             raise RaccoonError(f"search.trials={trials}: give a multiple of {BLOCK}, or search.stratify=false")
         self.truncate = None if truncate is None else whole("search.truncate", truncate, 1)
-        if not isinstance(luck, bool):
-            raise RaccoonError(f"search.luck={quoted(luck)}: give true or false")
         self.search: Search = StaticSearch() if search is None else search
         self.filter = Filter("value", 3, 0.12) if filter is None else filter
         self.stop_se = None if stop_se is None else number("search.stop_se", stop_se, "points above 0, or null", above=True)
-        self.luck, self.stratify = luck, stratify
         self.seed, self.batch = whole("search.seed", seed, 0), whole("search.batch", batch, BLOCK)
         self.name = name or f"rollout{trials}" + ("" if truncate is None else f"t{truncate}")
 

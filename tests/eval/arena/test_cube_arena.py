@@ -58,7 +58,7 @@ def test_figures_come_from_the_games(played) -> None:
     offered = sum(figures[f"doubles_per_game_{side}"].value for side in ("player", "opponent"))
     assert offered >= figures["drops_per_game"].value > 0
     assert (report.player, report.opponent) == ("gnubg0", "live")
-    assert any("cap" not in note and "cube live to 1024, jacoby off, beavers off" in note for note in report.notes)
+    assert any("cap" not in note and "cube live to 1024, Jacoby off, beavers off" in note for note in report.notes)
 
 
 def test_games_do_not_depend_on_concurrency_shards_or_control(played, tmp_path) -> None:
