@@ -11,7 +11,7 @@ import zlib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["GOLDEN", "MIX1", "MIX2", "generator", "hash64", "torch_seed", "uniform"]
+__all__ = ["GOLDEN", "MIX1", "MIX2", "below", "generator", "hash64", "torch_seed", "uniform"]
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MIX1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -43,6 +43,11 @@ def hash64(seed: int, purpose: str, *index: ArrayLike) -> NDArray[np.uint64]:
 def uniform(hashes: NDArray[np.uint64]) -> NDArray[np.float64]:
     """Hashes as numbers in [0, 1): their upper 53 bits, so that every value is exact."""
     return (hashes >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+def below(hashes: NDArray[np.uint64], n: int) -> NDArray[np.int64]:
+    """Hashes scaled to 0..n-1 by the high product (bias below n / 2**32)."""
+    return ((hashes >> np.uint64(32)) * np.uint64(n) >> np.uint64(32)).astype(np.int64)
 
 
 def generator(seed: int, purpose: str, *index: int) -> np.random.Generator:

@@ -217,16 +217,12 @@ def _questions(config: dict[str, Any]) -> list[Question] | _Lines:
 
 
 def _line(line: bytes, number: int, config: dict[str, Any]) -> Question | _Refused | None:
-    """The question in a line ``ID [DICE[: MOVE]] [# comment]``; None where it is empty."""
+    """The question in a line; None where it is empty."""
     from raccoon.contracts import RaccoonError
-    from raccoon.search.analysis.questions import read_question
+    from raccoon.search.analysis.questions import read_line
 
     try:
-        words = line.decode().split("#")[0].split(maxsplit=1)
-        if not words:
-            return None
-        dice, _, move = words[1].partition(":") if len(words) > 1 else ("", "", "")
-        return read_question(words[0], dice.strip() or config["dice"], move.strip() or config["move"], number)
+        return read_line(line.decode(), number, config["dice"], config["move"])
     except (RaccoonError, UnicodeDecodeError) as error:
         return _Refused(line.decode(errors="replace").strip()[:80], number, str(error))
 

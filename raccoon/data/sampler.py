@@ -123,10 +123,5 @@ def same_turn(rows: NDArray[np.void]) -> NDArray[np.int64]:
 
 def _by_turns(rows: NDArray[np.void], rng: np.random.Generator) -> NDArray[np.int64]:
     """An order of ``rows`` that shuffles turns and leaves the rows of each as they are."""
-    turns = same_turn(rows)
-    starts = np.flatnonzero(np.diff(turns, prepend=-1))
-    counts = np.diff(np.append(starts, len(rows)))
-    order = rng.permutation(len(starts))
-    counts = counts[order]
-    first = np.cumsum(counts) - counts
-    return np.arange(len(rows)) + np.repeat(starts[order] - first, counts)
+    offsets = ragged.offsets_of(np.bincount(same_turn(rows)))
+    return ragged.take(offsets, rng.permutation(len(offsets) - 1))[0]

@@ -13,7 +13,7 @@ from raccoon.env.board import unfinished
 from raccoon.env.lookup import unique_boards
 from raccoon.env.movegen import ROLL_PROBS, ROLLS, afterstates_all_rolls, check_dice
 
-__all__ = ["PointsEngine", "best_of_rolls", "plays_of_rolls", "roll_index", "roll_means"]
+__all__ = ["PointsEngine", "best_of_rolls", "dice_of", "plays_of_rolls", "roll_index", "roll_means"]
 
 _INDEX = np.full((7, 7), -1, np.int64)
 _INDEX[ROLLS[:, 0], ROLLS[:, 1]] = _INDEX[ROLLS[:, 1], ROLLS[:, 0]] = np.arange(len(ROLLS))
@@ -52,6 +52,11 @@ def roll_index(dice: NDArray[np.int8]) -> NDArray[np.int64]:
     """``int64[N]``: position in ``ROLLS`` of ``dice [N, 2]`` in either order. Raises RaccoonError when a die is not 1..6."""
     dice = check_dice(dice, len(dice))
     return _INDEX[dice[:, 0], dice[:, 1]]
+
+
+def dice_of(outcome: NDArray[np.int64]) -> NDArray[np.int8]:
+    """``int8[N, 2]``: the two dice of each of the 36 equally likely outcomes 0..35: 11, 12, .., 16, 21, .., 66."""
+    return np.stack([outcome // 6 + 1, outcome % 6 + 1], axis=1).astype(np.int8)
 
 
 def roll_means(points: NDArray[np.float64]) -> NDArray[np.float64]:

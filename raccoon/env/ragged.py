@@ -12,7 +12,22 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["argmax", "first_where", "offsets_of", "ranges", "row_max", "row_of", "row_sum", "shares", "softmax", "spread", "take"]
+__all__ = [
+    "argmax",
+    "best_first",
+    "first_where",
+    "offsets_of",
+    "places",
+    "ranges",
+    "ranks",
+    "row_max",
+    "row_of",
+    "row_sum",
+    "shares",
+    "softmax",
+    "spread",
+    "take",
+]
 
 _T = TypeVar("_T", bound=np.generic)
 
@@ -53,6 +68,23 @@ def first_where(mask: NDArray[np.bool_], offsets: NDArray[np.int64]) -> NDArray[
 def argmax(values: NDArray[Any], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
     """``int64[N]``: index into the flat array of the largest of ``values [M]`` in every row, the first of equals."""
     return first_where(values == spread(row_max(values, offsets), offsets), offsets)
+
+
+def best_first(values: NDArray[Any], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """``int64[M]``: indices into the flat array, row by row: the largest of ``values [M]`` first, of equals the first one."""
+    return np.lexsort((-values, row_of(offsets)))
+
+
+def places(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """``int64[M]``: the place of every entry in its row, from 0."""
+    return np.arange(int(offsets[-1]), dtype=np.int64) - spread(offsets[:-1], offsets)
+
+
+def ranks(values: NDArray[Any], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """``int64[M]``: the place of every entry in the order of ``best_first``, 0 for the largest of its row."""
+    found = np.empty(int(offsets[-1]), np.int64)
+    found[best_first(values, offsets)] = places(offsets)
+    return found
 
 
 def ranges(starts: NDArray[np.integer], sizes: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from raccoon.contracts import RaccoonError
 from raccoon.matches.formats.text import read_text
 from raccoon.matches.record import Fault
-from raccoon.search.analysis.questions import Question, read_question
+from raccoon.search.analysis.questions import Question, read_line
 
 __all__ = ["PositionList", "read_positions"]
 
@@ -34,12 +34,11 @@ def read_positions(path: str | Path, strict: bool = True) -> PositionList:
     found: list[Question] = []
     faults: list[Fault] = []
     for number, line in enumerate(text.splitlines(), start=1):
-        words = line.split("#")[0].split(maxsplit=1)
-        if not words or (export and not words[0].startswith("XGID=")):
+        if export and not line.lstrip().startswith("XGID="):
             continue
-        dice, _, move = words[1].partition(":") if len(words) > 1 else ("", "", "")
         try:
-            found.append(read_question(words[0], dice.strip() or None, move.strip() or None, number))
+            if question := read_line(line, number):
+                found.append(question)
         except RaccoonError as error:
             faults.append(Fault(str(path), number, str(error)))
     if strict and faults:

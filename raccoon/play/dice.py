@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from raccoon.checks import quoted
 from raccoon.contracts import RaccoonError
+from raccoon.engine.rolls import dice_of
 from raccoon.env.movegen import ROLLS
-from raccoon.rng import hash64
+from raccoon.rng import below, hash64
 
 __all__ = ["OPENING_MODES", "OPENING_PAIRS", "STRATUM_GAMES", "opening", "rolls", "stream"]
 
@@ -24,11 +25,6 @@ OPENING_PAIRS: NDArray[np.int8] = ROLLS[ROLLS[:, 0] != ROLLS[:, 1]]
 OPENING_MODES = ("random", "stratified")
 STRATUM_GAMES = 60
 """Games in which stratified openings show each of the 30 outcomes to each seating exactly once."""
-
-
-def _below(hashes: NDArray[np.uint64], n: int) -> NDArray[np.int64]:
-    """Hashes scaled to 0..n-1 by the high product (bias below n / 2**32)."""
-    return ((hashes >> np.uint64(32)) * np.uint64(n) >> np.uint64(32)).astype(np.int64)
 
 
 def stream(games: NDArray[Any], number: NDArray[Any]) -> NDArray[np.int64]:
@@ -41,8 +37,7 @@ def stream(games: NDArray[Any], number: NDArray[Any]) -> NDArray[np.int64]:
 
 def rolls(seed: int, games: NDArray[Any], roll: NDArray[Any]) -> NDArray[np.int8]:
     """``int8[N, 2]``: dice of roll number ``roll[i] >= 1`` of game ``games[i]``, uniform over 36 outcomes."""
-    outcome = _below(hash64(seed, "dice", games, roll), 36)
-    return np.stack([outcome // 6 + 1, outcome % 6 + 1], axis=1).astype(np.int8)
+    return dice_of(below(hash64(seed, "dice", games, roll), 36))
 
 
 def opening(seed: int, games: NDArray[Any], mode: str = "random") -> tuple[NDArray[np.int8], NDArray[np.int8]]:
@@ -54,7 +49,7 @@ def opening(seed: int, games: NDArray[Any], mode: str = "random") -> tuple[NDArr
     """
     games = np.asarray(games, np.int64)
     if mode == "random":
-        outcome = _below(hash64(seed, "opening", games), 30)
+        outcome = below(hash64(seed, "opening", games), 30)
     elif mode == "stratified":
         block, inverse = np.unique(games // STRATUM_GAMES, return_inverse=True)
         order = np.argsort(hash64(seed, "opening order", block[:, None], np.arange(30)[None]), axis=1, kind="stable")

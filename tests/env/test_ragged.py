@@ -60,6 +60,15 @@ def test_argmax_is_the_first_of_equals(values: NDArray[np.float64], offsets: NDA
     assert ragged.argmax(np.full(5, -np.inf), np.array([0, 2, 5])).tolist() == [0, 2]
 
 
+def test_the_best_of_each_row_comes_first_and_equals_as_they_are(values: NDArray[np.float64], offsets: NDArray[np.int64]) -> None:
+    order, ranks, places = ragged.best_first(values, offsets), ragged.ranks(values, offsets), ragged.places(offsets)
+    for start, row in zip(offsets, rows(values, offsets), strict=False):
+        wanted = sorted(range(len(row)), key=lambda entry, row=row: -row[entry])
+        assert (order[start : start + len(row)] - start).tolist() == wanted
+        assert [wanted[rank] for rank in ranks[start : start + len(row)]] == list(range(len(row)))
+        assert places[start : start + len(row)].tolist() == list(range(len(row)))
+
+
 def test_take_gives_the_entries_of_rows_in_any_order(values: NDArray[np.float64], offsets: NDArray[np.int64]) -> None:
     each = rows(values, offsets)
     wanted = np.array([7, 0, 7, 39])

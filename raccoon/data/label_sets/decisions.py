@@ -14,10 +14,11 @@ from raccoon.checks import number, whole
 from raccoon.config.instantiate import build, shared
 from raccoon.contracts import Player, RaccoonError, Turns
 from raccoon.data.label_sets.generate import identity_of
-from raccoon.data.label_sets.policy_rows import DECISION_ROW, POLICY_ROW, pack_policies
+from raccoon.data.label_sets.policy_rows import pack_policies, unlabelled
 from raccoon.data.label_sets.rows import unpack5
 from raccoon.data.label_sets.store import DECISIONS, POSITIONS
 from raccoon.data.label_sets.writer import Plan, Source
+from raccoon.engine.rolls import dice_of
 from raccoon.env import ragged
 from raccoon.env.movegen import enumerate_turns
 from raccoon.env.position_ids import position_words
@@ -85,8 +86,8 @@ def decide(rows: NDArray[np.void], player: Player, top: int, temperature: float,
     """``DECISION_ROW[n]`` of labelled positions ``ROW[N]``: the decisions in their order, then second halves of doubles, N <= n <= 2 N."""
     boards, _ = unpack5(rows)
     words = position_words(boards)
-    dice = (hash64(seed, "decision roll", words[:, 0], words[:, 1]) % np.uint64(36)).astype(np.int64)
-    turns = enumerate_turns(boards, np.stack([dice // 6 + 1, dice % 6 + 1], axis=1).astype(np.int8))
+    outcome = (hash64(seed, "decision roll", words[:, 0], words[:, 1]) % np.uint64(36)).astype(np.int64)
+    turns = enumerate_turns(boards, dice_of(outcome))
     return decision_rows(rows, turns, target_shares(player, turns, top, temperature), seed)
 
 
@@ -145,7 +146,4 @@ def _packed(targets: HalfTargets, turns: Turns, game: NDArray[Any], mid: bool) -
         targets.ids,
         targets.shares,
     )
-    out = np.zeros(len(packed), DECISION_ROW)
-    for name in POLICY_ROW.names or ():
-        out[name] = packed[name]
-    return out
+    return unlabelled(packed)

@@ -28,6 +28,7 @@ __all__ = [
     "PolicyBatch",
     "check_decisions",
     "pack_policies",
+    "unlabelled",
     "unpack_decisions",
     "unpack_policies",
 ]
@@ -95,8 +96,7 @@ def pack_policies(
     wrong = np.flatnonzero(~(total > 0))
     if len(wrong):
         raise RaccoonError(f"policy target of row {wrong[0]}: needs actions below {N_ACTIONS} and shares of 0 or more, one above 0")
-    order = np.lexsort((-shares, row))
-    place = np.arange(len(order)) - ragged.spread(offsets[:-1], offsets)
+    order, place = ragged.best_first(shares, offsets), ragged.places(offsets)
     order, place = order[place < KEPT], place[place < KEPT]
     rows = np.zeros(len(boards), POLICY_ROW)
     rows["key"] = position_ids.position_keys(np.ascontiguousarray(boards, np.int8))
@@ -106,6 +106,14 @@ def pack_policies(
     parts = np.rint(shares[order] / kept[row[order]] * _SCALE).astype(np.uint16)
     rows["shares"][row[order], place] = parts
     rows["ids"][row[order], place] = np.where(parts > 0, ids[order], 0)
+    return rows
+
+
+def unlabelled(policies: NDArray[np.void]) -> NDArray[np.void]:
+    """``DECISION_ROW[N]`` of ``POLICY_ROW[N]``, without labels yet."""
+    rows = np.zeros(len(policies), DECISION_ROW)
+    for name in POLICY_ROW.names or ():
+        rows[name] = policies[name]
     return rows
 
 

@@ -82,5 +82,4 @@ def _best_first(turns: Turns, chosen: NDArray[np.int64], rank: Engine) -> NDArra
     """``int64[M]``: the children of each row by value to the mover, the best first, and the chosen one last."""
     values = -np.asarray(rank.value(turns.children), np.float64)
     values[turns.offsets[:-1] + chosen] = -np.inf
-    rows = ragged.row_of(turns.offsets)
-    return np.lexsort((-values, rows))
+    return ragged.best_first(values, turns.offsets)

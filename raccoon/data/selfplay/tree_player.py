@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, Cubes, Engine, RaccoonError, Step, Turns
-from raccoon.data.label_sets.policy_rows import DECISION_ROW, pack_policies
+from raccoon.data.label_sets.policy_rows import DECISION_ROW, pack_policies, unlabelled
 from raccoon.data.label_sets.rows import SELFPLAY, pack
 from raccoon.data.selfplay.episodes import EpisodeRecorder, Episodes
 from raccoon.engine.outcomes import five_from_six
@@ -77,9 +77,7 @@ class TreePlayer(EpisodeRecorder):
             return np.empty(0, DECISION_ROW)
         policies, roll = (np.concatenate(part) for part in zip(*self._decisions, strict=True))
         policies = policies[np.lexsort((policies["mid"], roll, policies["game"]))]
-        rows = np.zeros(len(policies), DECISION_ROW)
-        for name in policies.dtype.names or ():
-            rows[name] = policies[name]
+        rows = unlabelled(policies)
         rolled = episodes.rolled  # one decision each, second halves apart, in the same order
         turn = episodes.turn[rolled]
         labels = pack(episodes.boards[rolled], five_from_six(targets[rolled]), np.zeros_like(turn), turn, SELFPLAY)

@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from raccoon import stats
 from raccoon.checks import whole
 from raccoon.config.instantiate import build, shared
-from raccoon.contracts import Engine, Player, RaccoonError, Report, Turns
+from raccoon.contracts import Engine, Player, RaccoonError, Report
 from raccoon.engine.base import policy_engine
 from raccoon.env import ragged
 from raccoon.env.movegen import enumerate_turns
@@ -117,14 +116,5 @@ def rank_shard(job: Mapping[str, Any], index: int) -> dict[str, Any]:
         values = ask()
         out[f"seconds.{source}"] = time.process_time() - start
         out[f"evaluations.{source}"] = engine.evaluations + cheap.evaluations - before
-        out[f"ranks.{source}"] = _places(values, turns)[best]
+        out[f"ranks.{source}"] = ragged.ranks(values, turns.offsets)[best]
     return out
-
-
-def _places(values: NDArray[np.float64], turns: Turns) -> NDArray[np.int64]:
-    """``int64[M]``: place of each child within its row, 0 for the highest value; the first of equals comes first."""
-    rows = ragged.row_of(turns.offsets)
-    order = np.lexsort((-values, rows))
-    places = np.empty(len(values), np.int64)
-    places[order] = np.arange(len(values)) - turns.offsets[rows]
-    return places

@@ -18,7 +18,7 @@ from raccoon.env.formats.xgid import Position, from_xgid, to_xgid
 from raccoon.env.notation import format_turn, parse_turn
 from raccoon.env.position_ids import from_position_id, position_id
 
-__all__ = ["Question", "parts_of", "read_dice", "read_question"]
+__all__ = ["Question", "parts_of", "read_dice", "read_line", "read_question"]
 
 _HIGHEST = 20
 """Exponent of the highest cube: what is turned from there in a search still fits 32 bits."""
@@ -95,6 +95,18 @@ def read_dice(value: Any) -> tuple[int, int] | None:
     if odd or len(numbers) != 2 or not all(1 <= number <= 6 for number in numbers):
         raise RaccoonError(f"dice={quoted(value)}: give two numbers from 1 to 6, such as dice=[3,1]")
     return numbers[0], numbers[1]
+
+
+def read_line(line: str, number: int, dice: Any = None, move: str | None = None) -> Question | None:
+    """The question in line ``number`` of a file, ``ID [DICE[: MOVE]] [# comment]``; None where it is empty.
+
+    ``dice``, ``move``: where the line has none. Raises RaccoonError as ``read_question``.
+    """
+    words = line.split("#")[0].split(maxsplit=1)
+    if not words:
+        return None
+    own_dice, _, own_move = words[1].partition(":") if len(words) > 1 else ("", "", "")
+    return read_question(words[0], own_dice.strip() or dice, own_move.strip() or move, number)
 
 
 def read_question(text: Any, dice: Any = None, move: Any = None, line: int | None = None) -> Question:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from raccoon.rng import hash64
+from raccoon.engine.rolls import dice_of
+from raccoon.rng import below, hash64
 
 __all__ = ["BLOCK", "trial_dice"]
 
@@ -23,9 +24,8 @@ def trial_dice(seed: int, trial: NDArray[np.int64], step: int, stratify: bool = 
     if stratify and step < 2:
         outcome = _first(seed, trial) if step == 0 else _second(seed, trial)
     else:
-        hashes = hash64(seed, "rollout", trial, np.full(len(trial), step)) >> np.uint64(32)
-        outcome = (hashes * np.uint64(BLOCK) >> np.uint64(32)).astype(np.int64)
-    return np.stack([outcome // 6 + 1, outcome % 6 + 1], axis=1).astype(np.int8)
+        outcome = below(hash64(seed, "rollout", trial, np.full(len(trial), step)), BLOCK)
+    return dice_of(outcome)
 
 
 def _first(seed: int, trial: NDArray[np.int64]) -> NDArray[np.int64]:
