@@ -5,11 +5,13 @@ For programs that follow a game at the pace of their user. Many games at a time 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
+from raccoon.checks import quoted
 from raccoon.contracts import CENTRED, OPPONENT, BeaverPlayer, Cubes, Player, RaccoonError, Turns
 from raccoon.cube.match_equity_table import check_length
 from raccoon.env.board import START, terminal_points
@@ -19,7 +21,7 @@ from raccoon.env.notation import format_turn, format_turns, parse_turn
 from raccoon.play.live import crawford_game
 from raccoon.search.analysis.questions import Question
 
-__all__ = ["ANSWER", "OPENING", "OVER", "PLAY", "ROLL", "STAGES", "Game"]
+__all__ = ["ANSWER", "OPENING", "OVER", "PLAY", "ROLL", "STAGES", "STEPS", "Game", "alone"]
 
 STAGES = OPENING, ROLL, PLAY, ANSWER, OVER = "opening", "roll", "play", "answer", "over"
 """What a game waits for: the opening roll, a double or a roll, a play, the answer to a double, nothing more."""
@@ -218,6 +220,22 @@ class Game:
             OVER: "the match is over" if self.match_over else "the game is over",
         }
         return told[self.stage]
+
+
+STEPS: dict[str, Callable[[Game], Game]] = {
+    "double": Game.double,
+    "take": Game.take,
+    "pass": Game.drop,
+    "beaver": Game.beaver,
+    "next": Game.next,
+}
+"""The words of ``Game.legal`` that say all that there is to say of an action, and the action."""
+
+
+def alone(word: str, rest: str) -> None:
+    """Raise RaccoonError where ``rest`` follows a ``word`` that stands alone."""
+    if rest:
+        raise RaccoonError(f"{word} {quoted(rest)}: write {word} alone")
 
 
 def _swapped(position: Position) -> dict[str, object]:

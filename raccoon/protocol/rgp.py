@@ -14,7 +14,7 @@ import raccoon
 from raccoon.checks import quoted
 from raccoon.contracts import Player, RaccoonError
 from raccoon.env.formats.xgid import to_xgid
-from raccoon.play.game import OVER, Game
+from raccoon.play.game import OVER, STEPS, Game, alone
 from raccoon.runs import interrupts
 from raccoon.search.analysis.questions import Question, read_question
 
@@ -60,11 +60,11 @@ class Session:
         return [_one_line(text) for text in found]
 
     def hello(self, rest: str) -> list[str]:
-        _nothing("rgp", rest)
+        alone("rgp", rest)
         return [f"id name Raccoon {raccoon.__version__}", f"id player {self.player.name}", f"rgpok {VERSION}"]
 
     def ready(self, rest: str) -> list[str]:
-        _nothing("isready", rest)
+        alone("isready", rest)
         return ["readyok"]
 
     def new(self, rest: str) -> list[str]:
@@ -94,15 +94,15 @@ class Session:
         return self.moved(self.game.resign(_number(rest, "resign", 1, 3)))
 
     def go(self, rest: str) -> list[str]:
-        _nothing("go", rest)
+        alone("go", rest)
         return [f"best {self.game.decide(self.player)}"]
 
     def legal(self, rest: str) -> list[str]:
-        _nothing("legal", rest)
+        alone("legal", rest)
         return [*(f"legal {action}" for action in self.game.legal()), "ok"]
 
     def state(self, rest: str) -> list[str]:
-        _nothing("state", rest)
+        alone("state", rest)
         score = "score {} {}".format(*self.game.score)
         return [f"state {self.game.stage} player {self.game.decides} {score} xgid {to_xgid(self.game.position)}", "ok"]
 
@@ -122,7 +122,7 @@ class Session:
         return [*(_numbers(row) for row in rows), *_cube(record.get("cube_action")), *notes, "ok"]
 
     def quit(self, rest: str) -> list[str]:
-        _nothing("quit", rest)
+        alone("quit", rest)
         self.ended = True
         return ["bye"]
 
@@ -135,12 +135,12 @@ class Session:
         return [f"{words} {'match' if game.match_over else 'game'}", "ok"]
 
 
-def _step(name: str, step: Callable[[Game], Game]) -> Callable[[Session, str], list[str]]:
+def _step(name: str) -> Callable[[Session, str], list[str]]:
     """What answers the message ``name``, which stands alone and takes the game one step on."""
 
     def answer(session: Session, rest: str) -> list[str]:
-        _nothing(name, rest)
-        return session.moved(step(session.game))
+        alone(name, rest)
+        return session.moved(STEPS[name](session.game))
 
     return answer
 
@@ -152,12 +152,12 @@ MESSAGES: dict[str, Callable[[Session, str], list[str]]] = {
     "position": Session.position,
     "roll": Session.roll,
     "play": Session.play,
-    "double": _step("double", Game.double),
-    "take": _step("take", Game.take),
-    "beaver": _step("beaver", Game.beaver),
-    "pass": _step("pass", Game.drop),
+    "double": _step("double"),
+    "take": _step("take"),
+    "beaver": _step("beaver"),
+    "pass": _step("pass"),
     "resign": Session.resign,
-    "next": _step("next", Game.next),
+    "next": _step("next"),
     "go": Session.go,
     "analyse": Session.analyse,
     "legal": Session.legal,
@@ -191,11 +191,6 @@ def _lines(source: BinaryIO) -> Iterator[str | None]:
 
 def _one_line(text: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in " ".join(text.split()))
-
-
-def _nothing(name: str, rest: str) -> None:
-    if rest:
-        raise RaccoonError(f"{name} {quoted(rest)}: write {name} alone")
 
 
 def _number(text: str, name: str, least: int, most: int | None = None) -> int:

@@ -14,7 +14,7 @@ from raccoon.env.formats.xgid import Position, from_xgid, to_xgid
 from raccoon.env.position_ids import position_id
 from raccoon.matches.record import LABELS
 from raccoon.matches.svg import board_svg
-from raccoon.play.game import OPENING, ROLL, Game
+from raccoon.play.game import OPENING, ROLL, STEPS, Game, alone
 from raccoon.play.resignation import accepts
 from raccoon.search.analysis.answers import analyse
 from raccoon.search.analysis.questions import Question, read_question
@@ -153,30 +153,21 @@ def _shown(game: Game) -> dict[str, Any]:
 def _roll(game: Game, rest: str, generator: np.random.Generator) -> Game:
     if game.stage not in (OPENING, ROLL):
         return game.roll(1, 2)  # says what the game waits for
-    _nothing("roll", rest)
+    alone("roll", rest)
     first, second = generator.choice(6, 2, replace=game.stage == ROLL) + 1
     return game.roll(int(first), int(second))
 
 
-def _plain(name: str, act: Callable[[Game], Game]) -> Callable[[Game, str, np.random.Generator], Game]:
+def _step(name: str) -> Callable[[Game, str, np.random.Generator], Game]:
     def done(game: Game, rest: str, _: np.random.Generator) -> Game:
-        _nothing(name, rest)
-        return act(game)
+        alone(name, rest)
+        return STEPS[name](game)
 
     return done
-
-
-def _nothing(name: str, rest: str) -> None:
-    if rest:
-        raise RaccoonError(f"{name} {quoted(rest)}: write {name} alone")
 
 
 _ACTIONS: dict[str, Callable[[Game, str, np.random.Generator], Game]] = {
     "roll": _roll,
     "play": lambda game, rest, _: game.play(rest),
-    "double": _plain("double", Game.double),
-    "take": _plain("take", Game.take),
-    "pass": _plain("pass", Game.drop),
-    "beaver": _plain("beaver", Game.beaver),
-    "next": _plain("next", Game.next),
+    **{name: _step(name) for name in STEPS},
 }
