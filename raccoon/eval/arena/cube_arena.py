@@ -117,7 +117,7 @@ def _of_matches(name: str) -> str:
 
 def _control_figures(name: str, games: arena_figures.Sample, seed: int) -> dict[str, Figure]:
     """How much of the spread one control variate takes away."""
-    ratio = stats.sd_ratio_bootstrap(games.points, games.reduced, generator(seed, "sd ratio bootstrap"))
+    ratio = stats.sd_ratio_bootstrap(games.points, games.reduced, generator(seed, "sd ratio bootstrap"), games.clusters)
     return {f"sd_vr_{name}": Figure(stats.mean_sd(games.reduced)[1], n=len(games.points)), f"sd_ratio_{name}": ratio}
 
 

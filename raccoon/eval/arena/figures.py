@@ -72,7 +72,7 @@ def luck_figures(games: Sample, seed: int) -> dict[str, Figure]:
     figures = {"mean_luck": stats.mean_ci(luck, games.clusters), "mean_luck_t": Figure(stats.t_statistic(luck), n=n)}
     figures["sd_raw"] = Figure(stats.mean_sd(raw)[1], n=n)
     figures["sd_vr"] = Figure(stats.mean_sd(reduced)[1], n=n)
-    figures["sd_ratio"] = stats.sd_ratio_bootstrap(raw, reduced, generator(seed, "sd ratio bootstrap"))
+    figures["sd_ratio"] = stats.sd_ratio_bootstrap(raw, reduced, generator(seed, "sd ratio bootstrap"), games.clusters)
     figures["games_equivalent"] = games_equivalent(figures["sd_ratio"])
     figures["correlation"] = stats.correlation(raw, luck)
     figures["beta"] = stats.beta(raw, luck)

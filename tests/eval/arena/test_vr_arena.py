@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from raccoon import stats as intervals
 from raccoon.contracts import Evaluator, RaccoonError
-from raccoon.eval.arena.figures import result_figures, sample
+from raccoon.eval.arena.figures import Sample, luck_figures, result_figures, sample
 from raccoon.eval.arena.games import MatchPlan, Played, luck_switch, match_shard
 from raccoon.eval.arena.vr_arena import VRArena
 from raccoon.executor import ProcessExecutor
 from raccoon.report import report_files as reports
+from raccoon.rng import generator
 
 GNUBG = {"_target_": "raccoon.play.EnginePlayer", "engine": {"_target_": "raccoon.engine.GnubgEngine"}}
 RANDOM = {"_target_": "raccoon.play.EnginePlayer", "engine": {"_target_": "raccoon.engine.RandomEngine", "seed": 1}}
@@ -47,6 +49,17 @@ def test_shards_join_to_the_whole():
     parts = [shard(games=5, shard_games=2, index=index) for index in range(3)]
     for key in ("games", "points", "rolls", "luck"):
         assert (np.concatenate([part[key] for part in parts]) == whole[key]).all()
+
+
+def test_blocks_of_stratified_openings_are_the_units_of_the_sd_ratio():
+    rng = np.random.default_rng(1)
+    luck = rng.normal(size=1200) + np.repeat(rng.normal(size=20), 60)
+    games = Sample(luck + rng.normal(size=1200) * np.repeat(rng.uniform(0.1, 1.0, 20), 60), luck, np.repeat(np.arange(20), 60))
+    apart = intervals.sd_ratio_bootstrap(games.points, games.reduced, generator(1, "sd ratio bootstrap"))
+    ratio = luck_figures(games, 1)["sd_ratio"]
+    assert ratio.value == pytest.approx(apart.value)
+    assert None not in (ratio.lo, ratio.hi, apart.lo, apart.hi)
+    assert ratio.hi - ratio.lo > 1.5 * (apart.hi - apart.lo)  # type: ignore[operator]
 
 
 def test_report_and_files(tmp_path):
