@@ -12,5 +12,6 @@ from raccoon.eval.pr.checker import BGSagePR as BGSagePR
 from raccoon.eval.pr.cube import CubePR as CubePR
 from raccoon.eval.pr.frontier import Frontier as Frontier
 from raccoon.eval.pr.table import PRTable as PRTable
+from raccoon.eval.references.calibration import Calibration as Calibration
 from raccoon.eval.search_study.cost_model import CostModel as CostModel
 from raccoon.eval.search_study.filter_recall import FilterRecall as FilterRecall

@@ -75,6 +75,7 @@ SMALL = {
     "evaluator/doubles": ["games=2", "shard_games=1"],
     "evaluator/cube_arena": ["games=2", "shard_games=1"],
     "evaluator/bgsage_pr": ["games=2", "shard_games=1", "bootstrap=50"],
+    "evaluator/calibration": ["games=2", "shard_games=1", "bootstrap=50"],
     "evaluator/cube_pr": ["games=2", "shard_games=1", "bootstrap=50"],
     "evaluator/cube_fit": ["games=2", "checkers=2", "positions=100", "volatility=20", "shard_boards=10", "bootstrap=50"],
     "evaluator/cost_model": ["playouts=2", "decisions=2", "searches=[{ply:0,k:1,replies:1},{ply:1,k:2,replies:1}]"],
