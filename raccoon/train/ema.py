@@ -43,8 +43,8 @@ class Ema:
         self._model.update_parameters(net)
 
     def to(self, device: torch.device) -> None:
-        """Move the average to ``device``."""
-        self._model.to(device)
+        """Move the average to ``device``. The count stays where it is: reading it at every step would make the CPU wait for a GPU."""
+        self.net.to(device)
 
     def state_dict(self) -> dict[str, Any]:
         """``{"net": weights of the average, "updates": number of updates}``."""
@@ -57,7 +57,8 @@ class Ema:
 
     def _average(self, averaged: PARAM_LIST, current: PARAM_LIST, updates: Tensor | int) -> None:
         if averaged[0].is_floating_point():
-            torch._foreach_lerp_(averaged, current, 1.0 - decay_at(int(updates), self.decay))  # pyright: ignore[reportPrivateImportUsage]
+            decay = decay_at(int(self._model.n_averaged), self.decay)  # ``updates`` is the same number on the device of the weights
+            torch._foreach_lerp_(averaged, current, 1.0 - decay)  # pyright: ignore[reportPrivateImportUsage]
         else:
             for old, new in zip(averaged, current, strict=True):
                 old.copy_(new)

@@ -218,7 +218,7 @@ def experiments() -> list[tuple[str, str]]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("program", "experiment"), experiments())
 def test_every_experiment_runs_fast(tmp_path: Path, program: str, experiment: str) -> None:
-    runtime = ["runtime=cpu"] if program == "train.py" else []
+    runtime = ["runtime=gpu", "runtime.accelerator=cpu"] if program == "train.py" else []
     text = (ROOT / "conf" / "experiment" / f"{experiment}.yaml").read_text(encoding="utf-8")
     jobs, small = text.count("MULTIRUN"), ["evaluator.sample=6"] if "sample:" in text else []
     small += {
