@@ -36,7 +36,8 @@ __all__ = ["IGNORED", "Run", "is_done", "open_run", "settings"]
 log = logging.getLogger(__name__)
 _RUN_DIR = "@run_dir@"
 IGNORED = ("resume", "executor", "logger")  # none changes a result
-_LATER = (("stages",), ("data", "minutes"))  # keys that came later: without a value they leave the identity of a run as it was
+_LATER = (("stages",), ("data", "minutes"), ("runtime", "tflops"))
+"""Keys that came later: without a value they leave the identity of a run as it was."""
 _OWN = ("config.yaml", "provenance.json", "run.log", "status.json")
 
 
@@ -86,6 +87,8 @@ def settings(cfg: DictConfig) -> dict[str, Any]:
     OmegaConf.set_struct(copy, False)
     for key in IGNORED:
         copy[key] = None  # not deleted: other nodes may refer to it
+    if OmegaConf.select(copy, "runtime.tflops") is not None:
+        copy.runtime.tflops = None
     return first_arguments(_resolved(copy, _RUN_DIR))
 
 

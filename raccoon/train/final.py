@@ -81,14 +81,20 @@ def export_and_measure(
     rows: Sequence[Mapping[str, float]],
     evaluators: Mapping[str, Evaluator],
     device: torch.device,
+    work: Sequence[Mapping[str, Any]] = (),
 ) -> Path:
-    """Export, measure on ``device``, write ``report.json`` and its companions into the run folder; returns its path. Only rank 0 works."""
+    """Export, measure on ``device``, write ``report.json`` and its companions into the run folder; returns its path. Only rank 0 works.
+
+    ``work``: what the training was expected to take and took, see ``raccoon.train.callbacks.expected``."""
     if module.trainer is not None and not module.trainer.is_global_zero:
         return run.dir / "report.json"
     path = export(run.dir)
     summary = Report("train", _describe(cfg), None, int(cfg["seed"]), sum(row["seconds"] for row in rows))
     summary.figures |= _exported(rows, (run.dir / BEST).exists(), module.monitor)
     summary.tables["epochs"] = [dict(row) for row in rows]
+    if work:
+        summary.tables["expected and actual"] = work
+        summary.notes.append("expected and actual: validation and measurements between epochs are in the minutes, and not in the FLOP")
     summary.files.append(path.name)
     for name, evaluator in evaluators.items():
         player = player_node(cfg, run.dir.name, engine_node(path, device, getattr(evaluator, "executor", None)))

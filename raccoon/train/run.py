@@ -29,6 +29,7 @@ from raccoon.runs.folder import Run
 from raccoon.train import final
 from raccoon.train.callbacks.checkpoints import TIMED, AtomicCheckpointIO, checkpoint_callbacks, drop_timed, peek, resume_path
 from raccoon.train.callbacks.early_stopping import check_monitors
+from raccoon.train.callbacks.expected import Expected
 from raccoon.train.callbacks.history import EpochFigures, History
 from raccoon.train.callbacks.progress import EpochBar, EpochLines
 from raccoon.train.callbacks.save_on_interrupt import KeepsWork
@@ -85,7 +86,8 @@ def train(cfg: Mapping[str, Any], run: Run) -> Path:
     log.info("%s parameters, %s, %s from %s", *told, parts.trains.needs.replace("_", " "))
     with closing_loggers():
         with quiet_trainer():
-            trainer = _trainer(cfg, run, parts.trains, history)
+            expected = Expected((cfg.get("runtime") or {}).get("tflops"))
+            trainer = _trainer(cfg, run, parts.trains, history, expected)
             path = _continue_from(run)
             if path is not None:
                 log.info("continuing from %s", path)
@@ -93,7 +95,8 @@ def train(cfg: Mapping[str, Any], run: Run) -> Path:
                 trainer.fit(module, datamodule=parts.data, ckpt_path=path, weights_only=True)
         if trainer.is_global_zero:
             drop_timed(run.dir)
-        report = final.export_and_measure(cfg, run, module, history.rows, parts.evaluators, trainer.strategy.root_device)
+        work = expected.table(history.rows)
+        report = final.export_and_measure(cfg, run, module, history.rows, parts.evaluators, trainer.strategy.root_device, work)
         if trainer.is_global_zero:
             log_report(trainer.loggers, run.dir)
     return report
@@ -120,20 +123,20 @@ def _network(cfg: Mapping[str, Any], encoder: Encoder, planned: Mapping[str, Rac
     return net
 
 
-def _trainer(cfg: Mapping[str, Any], run: Run, module: TrainerModule, history: History) -> pl.Trainer:
+def _trainer(cfg: Mapping[str, Any], run: Run, module: TrainerModule, history: History, expected: Expected) -> pl.Trainer:
     loggers = _loggers(cfg.get("logger") or {}, run)
     callbacks = {name: build(node, f"callbacks.{name}", Callback) for name, node in (cfg.get("callbacks") or {}).items() if node}
     check_monitors(callbacks, module)
     monitor = module.monitor or ("val/pr" if "pr" in callbacks else module.monitor_without_pr)
     saving = checkpoint_callbacks(run.dir, monitor, module.checkpoint_minutes)
-    extra: list[Callback] = [history, KeepsWork(run.dir / TIMED), Tracking(run.dir, cfg, history), *saving]
+    extra: list[Callback] = [history, expected, KeepsWork(run.dir / TIMED), Tracking(run.dir, cfg, history), *saving]
     if module.max_minutes is not None:
         extra.append(Timer(timedelta(minutes=module.max_minutes), verbose=False))
     on_terminal = sys.stderr.isatty()
     if on_terminal and not any(isinstance(callback, ProgressBar) for callback in callbacks.values()):
         extra.append(EpochBar(leave=False))
     extra.append(EpochLines(None) if on_terminal else EpochLines())
-    flags = dict(cfg.get("runtime") or {})
+    flags = {key: value for key, value in (cfg.get("runtime") or {}).items() if key != "tflops"}
     _check_devices(flags)
     try:
         return pl.Trainer(

@@ -339,3 +339,6 @@ def test_keys_that_came_later_leave_an_unfinished_run_where_it_was_unless_they_s
     assert fail(at("there", stages=None, data={"minutes": None})) == folder
     with pytest.raises(RaccoonError), open_run(at("there", data={"minutes": 3}), "train"):
         pass
+    folder = fail(at("where", runtime={"devices": 1}))
+    for tflops in (None, 100.0):  # it tells of the time, and changes no result
+        assert fail(at("where", runtime={"devices": 1, "tflops": tflops})) == folder

@@ -9,7 +9,7 @@ from typing import Any
 
 from raccoon import assets
 from raccoon.aliases import public
-from raccoon.checks import quoted
+from raccoon.checks import number, quoted
 from raccoon.cli.program.keys import check_players
 from raccoon.config.instantiate import build, check_declared, check_flags
 from raccoon.contracts import Evaluator, RaccoonError
@@ -74,7 +74,9 @@ def _check_training(config: Mapping[str, Any], planned: Container[str]) -> None:
             raise RaccoonError(f"data.folders: {quoted(folder)}: no such folder; name sets of labelled positions")
         if isinstance(folder, str) and folder not in planned and (gone := missing_file(Path(folder))):
             raise RaccoonError(f"data.folders: {gone}: is not there; make the set again, or leave it out")
-    flags = config.get("runtime") or {}
+    flags = dict(config.get("runtime") or {})
+    if flags.pop("tflops", None) is not None:
+        number("runtime.tflops", config["runtime"]["tflops"], "TFLOP/s of one device, a number above 0, or null", above=True)
     check_flags(flags, "runtime", _TRAINER)
     accelerator = flags.get("accelerator")
     if accelerator in _GPUS and not _has_gpu(str(accelerator)):
