@@ -326,6 +326,11 @@ class Figure:
     hi: float | None = None
     n: int | None = None
 
+    def text(self) -> str:
+        """``value [lo, hi]`` in four digits; the value alone where there is no interval."""
+        interval = "" if self.lo is None or self.hi is None else f" [{self.lo:.4g}, {self.hi:.4g}]"
+        return f"{self.value:.4g}{interval}"
+
 
 @dataclass
 class Report:

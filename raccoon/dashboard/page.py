@@ -17,6 +17,7 @@ from raccoon.dashboard import panels
 from raccoon.dashboard.records import RunRecord
 from raccoon.dashboard.tables import table
 from raccoon.files import write_text
+from raccoon.flatten import shown
 from raccoon.report.report_files import format_figure
 
 __all__ = ["differences", "page", "write_page"]
@@ -83,7 +84,7 @@ def differences(records: Sequence[RunRecord]) -> list[tuple[str, list[RunRecord]
 
 
 def _setting(value: Any) -> str:
-    text = "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    text = shown(value)
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 

@@ -100,7 +100,7 @@ def _scored(rows: Sequence[Mapping[str, float]], x: Sequence[float], name: str, 
             continue
         last, reach = row[name], row.get(half or "")
         interval = (None, None) if reach is None else (last - reach, last + reach)
-        points.append(Point(at, Figure(last, *interval), tip=f"epoch {row['epoch']:g}: {_value(Figure(last, *interval))}"))
+        points.append(Point(at, Figure(last, *interval), tip=f"epoch {row['epoch']:g}: {Figure(last, *interval).text()}"))
     return points
 
 
@@ -146,7 +146,7 @@ def _results(records: Sequence[RunRecord], name: str, title: str, xlabel: str, z
         made = []
         for key, figure in _ending(record, name):
             label = f"{record.name}: {report.player}{against}"
-            made.append(Point(0.0, figure, label, f"{label}\n{key} {_value(figure)}" + (f", n = {figure.n:,}" if figure.n else "")))
+            made.append(Point(0.0, figure, label, f"{label}\n{key} {figure.text()}" + (f", n = {figure.n:,}" if figure.n else "")))
         return made
 
     series = _series(records, points, joined=False)
@@ -170,7 +170,7 @@ def _cost_chart(records: Sequence[RunRecord], figure: str, column: str, xlabel: 
     best = pareto({str(place): (cost, pr) for place, (_, pr, cost) in enumerate(found)}) if line else []
     points: dict[int, list[Point]] = {}
     for place, ((player, _, cost), (number, pr)) in enumerate(found.items()):
-        tip = f"{player}\nPR {_value(pr)}\n{cost:,.4g} {xlabel}"
+        tip = f"{player}\nPR {pr.text()}\n{cost:,.4g} {xlabel}"
         points.setdefault(number, []).append(Point(cost, pr, player if str(place) in best else "", tip))
     places = list(found)
     front = [Series("", -1, [Point(places[int(place)][2], Figure(places[int(place)][1])) for place in best])] if line else []
@@ -192,8 +192,3 @@ def _trades(record: RunRecord, figure: str, column: str) -> Iterator[tuple[str, 
         pr = pr if isinstance(pr, Figure) else Figure(pr) if usable(pr) else None
         if isinstance(player, str) and pr is not None and usable(pr.value) and usable(cost):
             yield player.split(" #")[0], pr, float(cost)
-
-
-def _value(figure: Figure) -> str:
-    interval = "" if figure.lo is None or figure.hi is None else f" [{figure.lo:.4g}, {figure.hi:.4g}]"
-    return f"{figure.value:.4g}{interval}"

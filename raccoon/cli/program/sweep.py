@@ -97,7 +97,7 @@ class SweepRun:
 
     @staticmethod
     def _result(folder: Path) -> str:
-        return "".join(f", {name} {figure.value:.4g}{_interval(figure)}" for name, figure in _figures(folder).items())
+        return "".join(f", {name} {figure.text()}" for name, figure in _figures(folder).items())
 
 
 class SweepCallback(Callback):
@@ -211,7 +211,3 @@ def _figures(folder: Path) -> Mapping[str, Figure]:
     found = {name: figure for name, figure in figures.items() if name.rsplit("/", 1)[-1] in _HEADLINES}
     found = {name: figure for name, figure in found.items() if name == (reduced := name.replace("_raw", "_vr")) or reduced not in found}
     return found or dict(list(figures.items())[:1])
-
-
-def _interval(figure: Figure) -> str:
-    return "" if figure.lo is None or figure.hi is None else f" [{figure.lo:.4g}, {figure.hi:.4g}]"

@@ -10,7 +10,7 @@ from omegaconf import OmegaConf
 from yaml import YAMLError
 
 from raccoon.contracts import RaccoonError
-from raccoon.flatten import leaves
+from raccoon.flatten import leaves, shown
 
 __all__ = ["config_names", "scored_folder"]
 
@@ -46,4 +46,4 @@ def _short(value: Any) -> str:
     """The value as the command line says it; of a target the class alone."""
     if isinstance(value, str) and value.startswith("raccoon."):
         return value.rsplit(".", 1)[-1]
-    return str(value).lower() if isinstance(value, bool) else "null" if value is None else str(value)
+    return shown(value)
