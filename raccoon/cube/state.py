@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.checks import quoted
-from raccoon.contracts import CENTRED, OWNED, CubeRules, RaccoonError
+from raccoon.contracts import CENTRED, OWNED, CubeRules, Cubes, RaccoonError
 from raccoon.contracts import OPPONENT as _OPPONENT
 from raccoon.cube_rules import OWNER_NAMES
 
@@ -84,7 +84,8 @@ class CubeState:
 
     def may_double(self, seat: int) -> bool:
         """Whether ``seat``, on roll, may double."""
-        return self.owner in (None, seat) and self.value < CAP
+        seen = Cubes(np.array([self.value], np.int32), np.array([_CODES[self.label(seat)]], np.int8), CubeRules(cap=CAP))
+        return bool(seen.may_double()[0])
 
     def doubled(self, seat: int) -> CubeState:
         """The cube after ``seat`` doubled and the other seat took. Raises RaccoonError when ``seat`` may not double."""
