@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import CubeModel, Engine
+from raccoon.cube.choice import worth
 from raccoon.engine.rolls import roll_index, roll_means
 from raccoon.env import ragged
-from raccoon.env.board import swap, terminal_points
+from raccoon.env.board import swap
 from raccoon.env.formats.xgid import Position
 from raccoon.env.lookup import unique_boards
 from raccoon.env.movegen import ROLLS, afterstates_all_rolls
@@ -61,9 +62,5 @@ def _values(position: Position, engine: Engine, model: CubeModel | None) -> NDAr
     else:
         rows = np.zeros(len(boards), np.int64)
         theirs = Question(position, True).cubes.take(rows).flipped()
-        over = terminal_points(boards)
-        found = np.asarray(model.finished(over.astype(np.float64), theirs), np.float64)
-        live = over == 0
-        if live.any():
-            found[live] = model.optimal(engine.probs6(boards[live]), boards[live], theirs.take(live))
+        found = worth(model, engine.probs6(boards), boards, theirs)
     return ragged.row_max(-found[inverse], offsets)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, Cubes, Step, Turns
+from raccoon.cube.choice import worth
 from raccoon.cube.model import Janowski
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.engine.outcomes import points_from_five, six_from_five
@@ -35,12 +36,9 @@ def cube_roll_values(boards: Boards, cubes: Cubes, engine: GnubgEngine, model: J
     children = plays.reshape(-1, 2, 25)
     theirs = cubes.take(np.repeat(np.arange(len(boards)), len(ROLLS))).flipped()
     five = probs5.reshape(-1, 5)
+    cubeful = worth(model, six_from_five(five), children, theirs)
     over = terminal_points(children)
-    cubeless = model.finished(over.astype(np.float64), theirs)
-    cubeful = cubeless.copy()
-    live = over == 0
-    cubeless[live] = points_from_five(five[live])
-    cubeful[live] = model.optimal(six_from_five(five[live]), children[live], theirs.take(live))
+    cubeless = np.where(over == 0, points_from_five(five), model.finished(over.astype(np.float64), theirs))
     found = -np.stack([cubeful, cubeless], axis=1).reshape(len(boards), len(ROLLS), 2)
     return found * cubes.value[:, None, None]
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raccoon.contracts import OPPONENT, OUTCOME_POINTS, Boards, CubeRules, Cubes
-from raccoon.cube.choice import OWNERS, with_beavers
+from raccoon.cube.choice import OWNERS, with_beavers, worth
 from raccoon.cube.model import Janowski
 from raccoon.engine.outcomes import exact_probs6, flip
 from raccoon.engine.rolls import roll_index, roll_means
@@ -168,11 +168,6 @@ class _Games:
 def _cubeful(theirs: Floats, children: Boards, model: Janowski, rules: CubeRules) -> Floats:
     """``float64[K, 3]``: equity to the mover of afterstates, per unit of the cube, with the cube of each of ``OWNERS`` (as the mover
     sees them); ``theirs [K, 6]`` the chances of the side on roll in them."""
-    points = terminal_points(children)
-    live = np.flatnonzero(points == 0)
-    found = np.empty((len(children), len(OWNERS)))
-    for column, owner in enumerate(OWNERS):
-        cubes = Cubes(np.ones(len(children), np.int32), np.full(len(children), -owner, np.int8), rules)
-        found[:, column] = model.finished(points.astype(np.float64), cubes)
-        found[live, column] = model.optimal(theirs[live], children[live], cubes.take(live))
-    return -found
+    value = np.ones(len(children), np.int32)
+    cubes = [Cubes(value, np.full(len(children), -owner, np.int8), rules) for owner in OWNERS]
+    return -np.stack([worth(model, theirs, children, each) for each in cubes], axis=1)
