@@ -78,7 +78,7 @@ FEATURE_SCALES: dict[int, float] = {17: 167.0, 18: 167.0, 19: 1.0, 20: 15.0, 21:
 """Divisor of each hand-made channel; ``normalize=False`` leaves it out (the base planes are always divided)."""
 
 SPATIAL = 8
-"""Channels below this one differ from cell to cell."""
+"""Channels below this one differ from cell to cell; of the others ``is_spatial`` says which do."""
 _TACTICS = FEATURE_GROUPS["tactics"][0]
 
 _SHAPE = (2, 12)
