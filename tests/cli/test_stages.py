@@ -16,14 +16,17 @@ from typing import Any
 import pytest
 import torch
 
+from raccoon.cli.program.composing import compose
 from raccoon.cli.stages import run
 from raccoon.cli.train import main as train_main
+from raccoon.config.instantiate import plain
 from raccoon.model import checkpoint_file
+from raccoon.runs.stages import read_stages
 
 ROOT = Path(__file__).parents[2]
 CONFIGS = Path(__file__).parent / "stages"
 COMMAND = ("--config-dir", str(CONFIGS), "experiment=small")
-NAMES = ("labels", "first", "second", "mean", "policy", "score")
+NAMES = ("labels", "first", "second", "mean", "policy", "score", "arena")
 
 
 @pytest.fixture
@@ -87,6 +90,12 @@ def test_the_config_of_the_whole_is_printed(staged: Callable[..., Any]) -> None:
     assert "minutes: 3" in done.stdout
 
 
+def test_the_default_net_plays_one_arena_at_its_end() -> None:
+    stages = read_stages(plain(compose("train", ["experiment=default_net"])["stages"]), Path("whole"))
+    assert all("final.vr_arena=null" in stage.overrides for stage in stages if stage.kind == "train")
+    assert [stage.name for stage in stages if "evaluator=vr_arena" in stage.overrides] == ["arena"] == [stages[-1].name]
+
+
 @pytest.mark.slow
 def test_stages_are_run_once_and_again_where_that_is_asked_for(staged: Callable[..., Any], tmp_path: Path) -> None:
     whole = tmp_path / "whole"
@@ -99,6 +108,8 @@ def test_stages_are_run_once_and_again_where_that_is_asked_for(staged: Callable[
     assert rows["labels"]["rows"] == rows["second"]["rows"] > 100
     assert rows["first"]["epochs"] == 2
     assert rows["score"]["PR"] == report["figures"]["pr"]
+    assert rows["arena"]["points a game"] == report["figures"]["ppg_vr"]
+    assert rows["arena"]["points a game"]["n"] == 4
     curve = list(csv.DictReader((whole / "learning-curve.csv").read_text().splitlines()))
     assert [row["stage"] for row in curve] == ["first", "first", "second", "policy", "score"]
     assert [float(row["minutes"]) for row in curve] == sorted(float(row["minutes"]) for row in curve)
@@ -121,7 +132,7 @@ def test_stages_are_run_once_and_again_where_that_is_asked_for(staged: Callable[
     assert "stages.second: trainer.lr was 0.001 and is 0.002 now (whole/second); stages.from=second makes it" in refused.stderr
     taken = staged(changed, "stages.skip=[second]")
     assert taken.returncode == 0, taken.stderr
-    assert "stage 3 of 6, second: left out" in taken.stdout
+    assert "stage 3 of 7, second: left out" in taken.stdout
 
     redone = staged(changed, "stages.from=second")
     assert redone.returncode == 0, redone.stderr

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from raccoon.cli.program import former, output
-from raccoon.cli.program.composing import compose
+from raccoon.cli.program.composing import compose, settled
 from raccoon.cli.program.faults import expected, missing, told
 from raccoon.cli.program.keys import check_keys
 
@@ -87,6 +87,7 @@ class _Program:
 
         self.composed = True
         try:
+            settled(cfg)
             if (jobs := sweep.current()) is not None:
                 jobs.job(HydraConfig.get().job.num, cfg, self.kind, functools.partial(self._work, cfg))
             else:

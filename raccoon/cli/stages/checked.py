@@ -11,7 +11,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from raccoon import assets
 from raccoon.cli.program import advice, before
-from raccoon.cli.program.composing import compose
+from raccoon.cli.program.composing import compose, settled
 from raccoon.cli.program.keys import READ, check_keys, key_of
 from raccoon.config.instantiate import build, plain
 from raccoon.contracts import RaccoonError
@@ -141,7 +141,7 @@ def _compose(kind: str, words: list[str]) -> DictConfig:
 
     try:
         if GlobalHydra.instance().is_initialized():  # with the folders of configs that the command line names
-            return hydra.compose(kind, words)
+            return settled(hydra.compose(kind, words))
         return compose(kind, words)
     except (HydraException, OmegaConfBaseException) as error:
         told = advice.advice(kind, words) or " ".join(str(error).split())

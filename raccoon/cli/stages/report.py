@@ -19,6 +19,7 @@ from raccoon.runs.stages import SET, Stage
 __all__ = ["check_reports", "write_report"]
 
 _PR = ("bgsage_pr/pr", "pr")
+_POINTS = ("vr_arena/ppg_vr", "ppg_vr")
 _BENCHMARKS = ("final.bgsage_pr.benchmark", "evaluator.benchmark")
 _EPOCHS = "callbacks.pr.benchmark"
 """Keys of settings that say on which benchmark a figure is."""
@@ -82,6 +83,7 @@ class _Result:
             "benchmark": self.benchmark if self.figure(_PR) else None,
             "PR after its last epoch": self.epochs[-1].get("val/pr") if self.epochs else None,
             "value MSE": self.figure(_MSE),
+            "points a game": self.figure(_POINTS),
             "held-out MSE": self.figure(("val/mse",)),
         }
 
@@ -120,10 +122,9 @@ def write_report(stages: Sequence[Stage], settings: Mapping[str, Settings], run_
             curve.append(_point(result.stage.name, spent, result.benchmark, final, None, None))
         rows.append(result.row(spent))
     report = Report("train", "stages", None, seed, 60 * spent, tables={"stages": rows, "learning curve": curve})
-    for row in reversed(rows):
-        if row["PR"] is not None:
-            report.figures["pr"] = row["PR"]
-            break
+    for row in rows:  # the last one counts
+        found = {"pr": row["PR"], "ppg_vr": row["points a game"]}
+        report.figures |= {name: figure for name, figure in found.items() if figure is not None}
     report.figures["minutes"] = Figure(spent)
     report.notes.append("minutes are those of making labels and of epochs, by whichever command; PR between epochs has no interval")
     names = dict.fromkeys(point["benchmark"] for point in curve if point["PR"] is not None)
