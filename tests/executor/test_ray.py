@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ import pytest
 
 from raccoon.contracts import RaccoonError
 from raccoon.executor import ProcessExecutor, RayExecutor, Work, run_shards
+from raccoon.executor.ray import RayWorkers
 from raccoon.rng import generator
 from raccoon.testing import check_executor
 
@@ -64,6 +66,13 @@ def test_without_ray_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) 
 def test_bad_settings_are_named(key: str, value: Any) -> None:
     with pytest.raises(RaccoonError, match=rf"executor\.{key}={value}"):
         RayExecutor(**{key: value})
+
+
+def test_a_ray_that_names_no_cpus_has_none() -> None:
+    workers = object.__new__(RayWorkers)
+    workers.ray = SimpleNamespace(cluster_resources=dict)
+    with pytest.raises(RaccoonError, match=r"executor\.workers=1: this Ray has 0 CPUs"):
+        workers._hold(1)
 
 
 @needs_ray

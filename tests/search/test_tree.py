@@ -58,6 +58,13 @@ def test_small_batches_give_the_same_chances_in_smaller_calls(boards, opponent):
     assert_array_equal(whole.values(few, 2), parts.values(few, 2))
 
 
+def test_what_a_tree_does_unless_told_otherwise():
+    """A greedy opponent, or the best four of a full one; five replies where an engine shortlists; 65,536 boards a call."""
+    assert Tree(GNUBG) == Tree(GNUBG, "greedy", replies=4, prune=None, shortlist=5, batch=65_536)
+    assert (Tree(GNUBG).width, Tree(GNUBG, "full").width) == (1, 4)
+    assert Tree(GNUBG).roots(0) == 65_536
+
+
 def test_known_boards_are_not_looked_below():
     tables, reader = BearoffEngine(4), Reader()
     engine = CompositeEngine(tables, reader)
