@@ -21,11 +21,12 @@ from raccoon.env.board import as_array, as_board, swap
 from raccoon.env.movegen import afterstates, check_dice, step, undo
 from raccoon.env.position_ids import position_id
 
-__all__ = ["CANNOT_MOVE", "format_turn", "format_turns", "parse_turn"]
+__all__ = ["CANNOT_MOVE", "DANCES", "format_turn", "format_turns", "parse_turn"]
 
 CANNOT_MOVE = "Cannot Move"
 """What ``format_turn`` says of a dance."""
-_DANCES = {"", "cannot move", "no move", "no play", "no legal move", "dance", "dances", "pass"}
+DANCES = frozenset({"", "cannot move", "can't move", "no move", "no play", "no legal move", "dance", "dances", "pass"})
+"""What programs and people write for a dance, in small letters."""
 _ROLL = re.compile(r"^\s*([1-6])\s*-?\s*([1-6])\s*:\s*")
 _MOVE = re.compile(r"^(?P<path>(?:bar|b|\d{1,9})\*?(?:/(?:off|o|\d{1,9})\*?)+)(?:\((?P<count>[1-4])\))?(?P<star>\*?)$")
 _WORDS = {"bar": 25, "b": 25, "off": 0, "o": 0}
@@ -166,7 +167,7 @@ def parse_turn(board: ArrayLike, dice: ArrayLike, text: str) -> Boards:
         raise RaccoonError(f"{where}: the text names another roll, {prefix[1]}{prefix[2]}")
     body = text[prefix.end() :] if prefix else text
     children, _ = afterstates(before[None], [roll])
-    if " ".join(body.lower().split()) in _DANCES:
+    if " ".join(body.lower().split()) in DANCES:
         if not np.array_equal(children[0], swap(before)):
             raise RaccoonError(f"{where}: there is a legal play, so this is no dance")
         return children[0]

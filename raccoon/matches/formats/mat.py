@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from raccoon.env.notation import DANCES
 from raccoon.matches.formats.assemble import Draft, DraftGame, Result
 from raccoon.matches.record import Action, ActionKind
 
@@ -33,7 +34,6 @@ _ITEM = re.compile(
     re.IGNORECASE,
 )
 _KINDS: tuple[ActionKind, ...] = ("double", "take", "drop", "beaver", "resign")
-_DANCES = {"", "cannot move", "can't move", "no move", "dance", "dances", "(no move)"}
 _LEFT, _HALF = 8, 24
 """A turn of the left player begins within so many characters of the row's number; the left half of a line without a number."""
 
@@ -151,6 +151,6 @@ def _item(draft: Draft, game: DraftGame, item: _Item, player: int, number: int, 
 def _move(text: str) -> str | None:
     """The play as the rules' own reader takes it; None where the file does not tell: ``????``, or nothing, which may be a dance."""
     plain = " ".join(text.lower().split())
-    if plain in _DANCES or re.fullmatch(r"\?+|\(illegal.*\)|illegal play.*", plain):
-        return None if plain == "" or plain[0] in "?(i" else ""
-    return re.sub(r"\s*/\s*", "/", text)
+    if re.fullmatch(r"|\?+|\((?:illegal.*|no move)\)|illegal play.*", plain):
+        return None
+    return "" if plain in DANCES else re.sub(r"\s*/\s*", "/", text)
