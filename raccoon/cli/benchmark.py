@@ -65,7 +65,8 @@ def _show(source: str) -> str:
         f"{benchmark.source}: {len(checker):,} checker decisions ({len(checker.children):,} candidates), {len(cube):,} cube decisions",
         f"games: {len({*checker.games.tolist(), *cube.games.tolist()}):,}; {benchmark.rules.flags()}",
     ]
-    for title, labels in (("tiers", checker.tiers), ("game plans", checker.plans), ("reference levels", checker.levels)):
+    part = checker if len(checker) else cube
+    for title, labels in (("tiers", part.tiers), ("game plans", part.plans), ("reference levels", part.levels)):
         lines.append(f"{title}: " + ", ".join(f"{name} {count:,}" for name, count in Counter(labels.tolist()).most_common()))
     for rolled in benchmark.meta.get("rolled", []):
         lines.append(f"rolled out: {rolled}")
