@@ -9,13 +9,11 @@ from typing import Any
 
 import pytest
 
-from raccoon.cli import evaluate, generate, train
+from raccoon.cli import evaluate
 from raccoon.cli.program import app, before
 from raccoon.cli.program.composing import compose
 from raccoon.contracts import RaccoonError
 from raccoon.runs.folder import Run
-
-MAINS = {"train": train.main, "evaluate": evaluate.main, "generate": generate.main}
 
 
 def never(config: dict[str, Any], run: Run) -> None:
