@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,6 +84,10 @@ class Cubes:
     def flipped(self) -> Cubes:
         """The same cubes seen by the other side, when it is on roll."""
         return Cubes(self.value, -self.owner, self.rules, None if self.away is None else self.away[:, ::-1], self.crawford)
+
+    def taken(self) -> Cubes:
+        """The cubes after the side on roll has doubled and the other has taken, seen from the same side."""
+        return replace(self, value=2 * self.value, owner=np.full(len(self), OPPONENT, np.int8))
 
     def may_double(self) -> NDArray[np.bool_]:
         """``bool[N]``: may the side on roll double? Not without a cube in play, beyond the cap, with the other side's cube, in a

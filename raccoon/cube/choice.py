@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from raccoon.contracts import CENTRED, OPPONENT, OWNED, Boards, CubeEquities, CubeModel, Cubes
 from raccoon.env.board import terminal_points
 
-__all__ = ["OWNERS", "best_of", "should_double", "should_take", "with_beavers", "worth"]
+__all__ = ["OWNERS", "beavered", "best_of", "should_double", "should_take", "with_beavers", "worth"]
 
 OWNERS = (CENTRED, OWNED, OPPONENT)
 """Order of the columns of ``by_owner``: an owner (0, 1 or -1) is the index of its own column."""
@@ -16,7 +16,12 @@ OWNERS = (CENTRED, OWNED, OPPONENT)
 
 def with_beavers(doubled: NDArray[np.float64], cubes: Cubes) -> NDArray[np.float64]:
     """``dt`` of rows ``doubled`` (to the doubler, ``cubes`` before the double): where it is negative and the taker may beaver, it does."""
-    return np.where((doubled < 0) & cubes.may_beaver(), 2.0 * doubled, doubled)
+    return beavered(doubled, cubes.may_beaver())
+
+
+def beavered(doubled: NDArray[np.float64], may_beaver: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """``dt`` of rows ``doubled``, the taker beavering where it ``may_beaver`` and that is best for it. Kernels compile it for numbers."""
+    return np.where((doubled < 0) & may_beaver, 2.0 * doubled, doubled)
 
 
 def should_double(equities: CubeEquities) -> NDArray[np.bool_]:

@@ -103,7 +103,7 @@ class EnginePlayer:
     def _cubeful(self) -> CubefulSearch:
         if not isinstance(self.search, CubefulSearch):
             raise RaccoonError(
-                f"player {self.name}: the search {self.search.name} cannot play with a live cube; use static, expectimax or pruned"
+                f"player {self.name}: the search {self.search.name} cannot play with a live cube; use static, expectimax, pruned or mcts"
             )
         if not self.engine.has_probs:
             raise RaccoonError(

@@ -30,6 +30,7 @@ __all__ = [
     "child_cubeful_values",
     "child_cubes",
     "child_values",
+    "cubeful_equities",
     "encode_pre_roll",
     "enumerate_leaves",
     "leaf_values",
@@ -130,12 +131,17 @@ def child_cubes(turns: Turns) -> Cubes:
 
 
 def static_cubeful(turns: Turns, engine: Engine, model: CubeModel, options: bool) -> NDArray[np.float64]:
-    """``float64[M]``: equity of every child to the mover by the closed form; finished ones exact.
+    """``float64[M]``: ``cubeful_equities`` of every child to the mover."""
+    return cubeful_equities(turns.children, child_cubes(turns), engine, model, options)
+
+
+def cubeful_equities(children: Boards, cubes: Cubes, engine: Engine, model: CubeModel, options: bool) -> NDArray[np.float64]:
+    """``float64[M]``: equity of afterstates to the mover by the closed form; finished ones exact. ``cubes`` of the side on roll in them.
 
     ``options``: the side on roll in the child may double first (what a search compares); without, the cube stays where it
     is for its turn (the plain model, which at a cube-life index of 0 ranks like the cubeless equity).
     """
-    leaves, cubes = enumerate_leaves(turns.children), child_cubes(turns)
+    leaves = enumerate_leaves(children)
     out = -model.finished(-3.0 * leaves.exact, cubes)
     live = leaves.index >= 0
     if live.any():

@@ -110,9 +110,9 @@ def test_a_page_at_a_score(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_page_says_what_is_ignored_and_why_chances_lack(capsys: pytest.CaptureFixture[str]) -> None:
-    ask(f"position='{XGID}'", "diagram=false", "search=mcts", "search.simulations=3")
+    ask(f"position='{XGID}'", "diagram=false", "search=mcts", "search.simulations=3", "cubeful=false")
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-4] == "the cube and the score are ignored (mcts3-value with gnubg0 is cubeless): equities are cubeless money points"
+    assert lines[-4] == "the cube and the score are ignored (cubeful=false): equities are cubeless money points"
     assert lines[-3] == "no chances: a tree of MCTS averages equities, not outcomes"
     assert lines[-2].startswith("rank 1 is the play that the tree chose by its visits")
     assert {row.split()[-1] for row in lines[3:-4]} == {"-"}

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raccoon.contracts import Boards, CubefulSearch, CubeModel, Engine, ExactChancesModel, RaccoonError, Turns
 from raccoon.cube.choice import best_of
@@ -21,7 +22,7 @@ from raccoon.search.analysis.forced_or_gated import search_forced_or_gated_plays
 from raccoon.search.analysis.questions import Question
 from raccoon.search.analysis.records import Found, Unit, cube_action, named_chances, plays_record
 from raccoon.search.expectimax import Expectimax
-from raccoon.search.lookahead import StaticSearch, terminal_value
+from raccoon.search.lookahead import StaticSearch, child_cubes, terminal_value
 from raccoon.search.mcts.search import MCTS
 from raccoon.search.rollout.search import Rollout
 
@@ -65,7 +66,7 @@ def analyse(
     able = engine.has_probs and isinstance(search, CubefulSearch)
     if model is not None and cubeful and not able:
         raise RaccoonError(
-            f"cubeful=true: needs a search that plays with a cube (static, expectimax, pruned; not {name}) and an engine that "
+            f"cubeful=true: needs a search that plays with a cube (static, expectimax, pruned, mcts; not {name}) and an engine that "
             "knows the outcome chances"
         )
     left, size, cheap = iter(questions), 1, isinstance(search, StaticSearch)
@@ -141,8 +142,6 @@ def _before_the_roll(question: Question, engine: Engine, search: Any, model: Cub
         result = search.roll(boards, engine)
         equity, error = result.equity[0], float(result.se[0])
         chances = result.probs6[0].tolist() if engine.has_probs else None
-    elif isinstance(search, MCTS):
-        equity = 3.0 * search.pre_roll(boards, engine)[0]
     else:
         chances = _chances(boards, ply or 0, engine, search, model)[0] if wanted else None
         if model is not None:
@@ -151,9 +150,16 @@ def _before_the_roll(question: Question, engine: Engine, search: Any, model: Cub
             points = None if chances is None else decision_points(model, chances, boards[0], cubes)
             more = {"cube_points": points, "gammon_values": gammon_values(model, cubes)}
         else:
-            equity = 3.0 * float((search.tree(engine).values(boards, ply) if ply else engine.value(boards))[0])
+            equity = 3.0 * float(_cubeless(boards, ply or 0, engine, search)[0])
     told = {"equity": unit.equity(equity), "mwc": unit.mwc(equity), "chances": named_chances(chances)}
     return told | {"se": error, "cube_action": action} | more
+
+
+def _cubeless(boards: Boards, ply: int, engine: Engine, search: Any) -> NDArray[np.floating]:
+    """``float[N]``: value (value scale) of unfinished boards before the roll by a search that is no rollout."""
+    if isinstance(search, MCTS):
+        return search.pre_roll(boards, engine)
+    return search.tree(engine).values(boards, ply) if ply else engine.value(boards)
 
 
 def _plays(question: Question, engine: Engine, search: Any, model: CubeModel | None, wanted: bool) -> dict[str, Any]:
@@ -164,7 +170,7 @@ def _plays(question: Question, engine: Engine, search: Any, model: CubeModel | N
     if isinstance(search, Rollout):
         found = _rolled_out(turns, engine, search, requested)
     elif isinstance(search, MCTS):
-        found = _grown(turns, engine, search, requested)
+        found = _grown(turns, engine, search, requested, model)
     else:
         found = _searched(turns, engine, search, model, requested, wanted)
     return plays_record(turns, moves, found, Unit(None if model is None else question.cubes), question.move)
@@ -185,14 +191,18 @@ def _searched(turns: Turns, engine: Engine, search: Any, model: CubeModel | None
     return Found(3.0 * values, full, [int(ply) for ply in plies], chances, [None] * len(plies))
 
 
-def _grown(turns: Turns, engine: Engine, search: MCTS, requested: list[int]) -> Found:
+def _grown(turns: Turns, engine: Engine, search: MCTS, requested: list[int], model: CubeModel | None) -> Found:
     """The tree's own means; a play that is asked about, which it may hardly have visited, and the chosen one get a tree each."""
-    result = search.values(turns, engine)
+    result = search.values(turns, engine) if model is None else search.cubeful(turns, engine, model)
     values, full = result.values.copy(), result.full.copy()
     if requested:
         full[requested] = True
         own = np.flatnonzero(full & (terminal_value(turns.children) == 0))
-        values[own] = -search.pre_roll(turns.children[own], engine) if len(own) else values[own]
+        children, cubes = turns.children[own], child_cubes(turns).take(own)
+        if model is None:
+            values[own] = -_cubeless(children, 0, engine, search)
+        else:
+            values[own] = -best_of(search.cube_equities(children, cubes, engine, model), cubes.may_double()) / 3.0
     none: list[Any] = [None] * len(values)
     return Found(3.0 * values, full, none, none, none)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
@@ -12,11 +13,13 @@ from raccoon.env import ragged
 from raccoon.env.half_moves import N_ACTIONS, play, set_legal
 from raccoon.env.kernels import kernel
 from raccoon.env.position_ids import key_words
-from raccoon.search.lookahead import enumerate_leaves, leaf_values
 
-__all__ = ["Edges", "Prior", "expand", "results"]
+__all__ = ["Edges", "Prior", "Values", "expand", "results"]
 
+_LEAST = 1e-12
 Prior = Literal["policy", "value", "uniform"]
+Values = Callable[[Boards, NDArray[np.int64]], NDArray[np.float64]]
+"""Static values (value scale) to the mover of afterstates of given rows."""
 
 
 class Edges(NamedTuple):
@@ -93,11 +96,19 @@ def results(boards: Boards, dice: NDArray[np.int8], mid: NDArray[np.bool_]) -> E
     return Edges(offsets, ids, again, after, even, np.full(len(ids), np.nan), actions)
 
 
-def expand(boards: Boards, dice: NDArray[np.int8], mid: NDArray[np.bool_], engine: Engine, prior: Prior, temperature: float) -> Edges:
-    """``results`` with the engine's opinion of them (``policy``, ``value``) or none (``uniform``).
+def expand(
+    boards: Boards,
+    dice: NDArray[np.int8],
+    mid: NDArray[np.bool_],
+    engine: Engine,
+    prior: Prior,
+    temperatures: tuple[float, float],
+    values: Values,
+) -> Edges:
+    """``results`` with an opinion of them: that of the ``engine``'s policy (``policy``), of ``values`` (``value``), or none (``uniform``).
 
-    ``value``: a softmax of the static values to the mover over ``temperature`` (value scale); a first half of a double is worth
-    the best whole turn behind it.
+    ``policy``: its chances to the power of 1 / the second of the ``temperatures``. ``value``: a softmax of static values over the first
+    (value scale); a first half of a double is worth the best whole turn behind it.
     """
     edges = results(boards, dice, mid)
     if prior == "uniform":
@@ -106,21 +117,23 @@ def expand(boards: Boards, dice: NDArray[np.int8], mid: NDArray[np.bool_], engin
         row, action, edge = edges.actions.T
         policy = cast(PolicyEngine, engine)  # MCTS has made sure of it
         chances = np.asarray(policy.policy(boards, dice, mid), np.float64)[row, action]
-        return edges._replace(prior=np.bincount(edge, chances, len(edges.ids)))
-    initial = _static(edges, dice, engine)
-    return edges._replace(prior=ragged.softmax(initial, edges.offsets, temperature), initial=initial)
+        shares = np.bincount(edge, chances, len(edges.ids))
+        if temperatures[1] != 1.0:
+            shares = ragged.softmax(np.log(np.maximum(shares, _LEAST)), edges.offsets, temperatures[1])
+        return edges._replace(prior=shares)
+    initial = _static(edges, dice, values)
+    return edges._replace(prior=ragged.softmax(initial, edges.offsets, temperatures[0]), initial=initial)
 
 
-def _static(edges: Edges, dice: NDArray[np.int8], engine: Engine) -> NDArray[np.float64]:
+def _static(edges: Edges, dice: NDArray[np.int8], values: Values) -> NDArray[np.float64]:
     """``float64[E]``: static value of every edge to the mover."""
-    going_on = np.flatnonzero(edges.again)
+    going_on, row = np.flatnonzero(edges.again), ragged.row_of(edges.offsets)
     if len(going_on) == 0:
-        return leaf_values(enumerate_leaves(edges.boards), engine)
-    row = ragged.row_of(edges.offsets)
+        return values(edges.boards, row)
     second = results(edges.boards[going_on], dice[row[going_on]], np.ones(len(going_on), bool))
-    over = ~edges.again
-    values = leaf_values(enumerate_leaves(np.concatenate([edges.boards[over], second.boards])), engine)
+    over, behind = ~edges.again, row[going_on][ragged.row_of(second.offsets)]
+    found = values(np.concatenate([edges.boards[over], second.boards]), np.concatenate([row[over], behind]))
     out = np.empty(len(edges.ids))
-    out[over] = values[: int(over.sum())]
-    out[going_on] = ragged.row_max(values[int(over.sum()) :], second.offsets)
+    out[over] = found[: int(over.sum())]
+    out[going_on] = ragged.row_max(found[int(over.sum()) :], second.offsets)
     return out

@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaincinv
 
-from raccoon.contracts import Boards, Engine, KnowingEngine
+from raccoon.contracts import Boards, CubeModel, Cubes, Engine, KnowingEngine
 from raccoon.env import ragged
 from raccoon.env.board import terminal_points
 from raccoon.env.half_moves import low_first
 from raccoon.rng import hash64, uniform
-from raccoon.search.mcts.expand import Prior, expand
+from raccoon.search.lookahead import enumerate_leaves, leaf_values
+from raccoon.search.mcts.expand import Prior, Values, expand
+from raccoon.search.mcts.live_cube import LiveCube
 from raccoon.search.mcts.nodes import CHANCE, DECISION, EXACT, VALUED, Simulations, empty, grown
 from raccoon.search.mcts.settings import CHANCE_MODES, Settings
 from raccoon.search.mcts.walk import backup, descend
@@ -26,27 +28,30 @@ __all__ = ["Forest", "Starts"]
 class Starts(NamedTuple):
     """Where T trees begin: ``boards int8[T, 2, 25]`` of unfinished games, ``dice int8[T, 2]`` and ``mid bool[T]`` (the first half of
     a double has been played), or boards before the roll where ``dice`` is None. ``keys uint64[T]``: the randomness of each tree (rolls,
-    noise), so that no tree depends on another."""
+    noise), so that no tree depends on another. ``cubes``: seen from the side that acts; None: no cube is in play."""
 
     boards: Boards
     dice: NDArray[np.int8] | None
     mid: NDArray[np.bool_]
     keys: NDArray[np.uint64]
+    cubes: Cubes | None = None
 
     def parts(self, size: int) -> Iterator[tuple[slice, Starts]]:
         """``size`` trees at a time, and which of all they are."""
         for start in range(0, len(self.boards), size):
             part = slice(start, start + size)
             dice = None if self.dice is None else self.dice[part]
-            yield part, Starts(self.boards[part], dice, self.mid[part], self.keys[part])
+            cubes = None if self.cubes is None else self.cubes.take(part)
+            yield part, Starts(self.boards[part], dice, self.mid[part], self.keys[part], cubes)
 
 
 class Forest:
     """One tree for each of ``starts``. ``nodes`` and ``used`` hold the trees; root ``i`` is decision ``i``, or chance node ``i`` before
-    the roll."""
+    the roll. ``model`` prices the cubes of the starts, which then are in play."""
 
-    def __init__(self, starts: Starts, engine: Engine, settings: Settings, prior: Prior) -> None:
-        boards, dice, mid, self.keys = starts
+    def __init__(self, starts: Starts, engine: Engine, settings: Settings, prior: Prior, model: CubeModel | None = None) -> None:
+        boards, dice, mid, self.keys, cubes = starts
+        self.live = None if model is None or cubes is None else LiveCube(cubes, model, engine)
         self.engine, self.settings = engine, settings
         self.prior: Prior = prior
         self.count, self.kind = len(boards), CHANCE if dice is None else DECISION
@@ -58,12 +63,16 @@ class Forest:
         if dice is None:
             self.nodes = grown(self.nodes, self.used, (self.count, 0, 0))
             self.nodes.c_board[: self.count] = boards
+            if self.live is not None:
+                self.nodes.c_cube[: self.count] = self.live.table()
             self.used[0] = self.count
         else:
             self.nodes = grown(self.nodes, self.used, (0, self.count, 0))
             self.nodes.d_board[: self.count] = boards
             self.nodes.d_dice[: self.count] = low_first(dice)
             self.nodes.d_mid[: self.count] = mid
+            if self.live is not None:
+                self.nodes.d_cube[: self.count] = self.live.table()
             self.used[1] = self.count
             self._expand(np.arange(self.count))
             if settings.noise:
@@ -107,6 +116,9 @@ class Forest:
 
     def _value(self, leaves: NDArray[np.int64]) -> None:
         """Value new chance nodes; below finished games, and boards other than a root that the engine knows for certain, nothing grows."""
+        if self.live is not None:
+            self.nodes = self.live.settle(self.nodes, self.used, leaves)
+            return
         nodes = self.nodes
         boards = nodes.c_board[leaves]
         inner = nodes.c_parent[leaves] >= 0
@@ -124,7 +136,8 @@ class Forest:
     def _expand(self, decisions: NDArray[np.int64]) -> None:
         nodes = self.nodes
         boards, dice, mid = nodes.d_board[decisions], nodes.d_dice[decisions], nodes.d_mid[decisions]
-        edges = expand(boards, dice, mid, self.engine, self.prior, self.settings.prior_temperature)
+        temperatures = self.settings.prior_temperature, self.settings.policy_temperature
+        edges = expand(boards, dice, mid, self.engine, self.prior, temperatures, self._values(nodes.d_cube[decisions]))
         count, start = len(edges.ids), int(self.used[2])
         self.nodes = nodes = grown(nodes, self.used, (0, 0, count))
         nodes.d_first_edge[decisions] = start + edges.offsets[:-1]
@@ -134,6 +147,13 @@ class Forest:
         nodes.e_prior[place], nodes.e_initial[place] = edges.prior, edges.initial
         nodes.e_parent[place] = ragged.spread(decisions, edges.offsets)
         self.used[2] = start + count
+
+    def _values(self, cubes: NDArray[np.int32]) -> Values:
+        """What values the afterstates of decisions with ``cubes int32[P, 4]``."""
+        live = self.live
+        if live is not None:
+            return lambda boards, rows: live.values(boards, cubes[rows])
+        return lambda boards, rows: leaf_values(enumerate_leaves(boards), self.engine)
 
     def _add_noise(self) -> None:
         """Mix Dirichlet noise into the priors of the roots, which have been expanded and nothing else."""

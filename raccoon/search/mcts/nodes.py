@@ -6,6 +6,10 @@ edge leads to a chance node of the other side, or, in the middle of a double, to
 values belong to the side that acts (an edge's: the side that plays it), so a sign changes exactly where an edge ends in
 a chance node, however many decisions a side makes in a row.
 
+With a live cube (``raccoon.search.mcts.live_cube``) every node has a cube, seen from the side that acts. A chance node whose side may
+double has a *turned* one beside it: the same board after a double and a take. Both are rolled from, and what goes up from the first
+is the equity of the better choice.
+
 All trees of a search share the arrays.
 """
 
@@ -52,6 +56,11 @@ class Nodes(NamedTuple):
     the side on roll. ``d_first_edge`` is the first of ``d_edges`` edges, or UNEXPANDED, or REQUESTED. ``e_action`` is OpenSpiel's
     action. ``e_initial`` is what an edge is worth before its first visit, NaN where nobody knows. ``e_again``: the edge leads to the
     second half of the same side's double.
+
+    ``cube``: value, owner to the side that acts, whether that is the other side than at the root, and the tree. ``c_turned``: the
+    turned node beside it; ``c_decided``, ``c_decided_sum``: visits and values of both together. Of a turned node, ``c_above``: the one
+    that it is beside; ``c_stake``, ``c_pass``, ``c_beaver``: what an equity here and a pass are worth to that one, and whether the
+    taker may beaver.
     """
 
     c_board: NDArray[np.int8]
@@ -61,6 +70,14 @@ class Nodes(NamedTuple):
     c_value_sum: NDArray[np.float64]
     c_parent: NDArray[np.int32]
     c_children: NDArray[np.int32]
+    c_cube: NDArray[np.int32]
+    c_turned: NDArray[np.int32]
+    c_above: NDArray[np.int32]
+    c_stake: NDArray[np.float64]
+    c_pass: NDArray[np.float64]
+    c_beaver: NDArray[np.bool_]
+    c_decided: NDArray[np.int32]
+    c_decided_sum: NDArray[np.float64]
     d_board: NDArray[np.int8]
     d_dice: NDArray[np.int8]
     d_mid: NDArray[np.bool_]
@@ -71,6 +88,7 @@ class Nodes(NamedTuple):
     d_in_flight: NDArray[np.int32]
     d_value_sum: NDArray[np.float64]
     d_parent: NDArray[np.int32]
+    d_cube: NDArray[np.int32]
     e_action: NDArray[np.int16]
     e_again: NDArray[np.bool_]
     e_prior: NDArray[np.float64]
@@ -82,15 +100,16 @@ class Nodes(NamedTuple):
     e_parent: NDArray[np.int32]
 
 
-_SHAPES = {"c_board": (2, 25), "c_children": (21,), "d_board": (2, 25), "d_dice": (2,)}
+_SHAPES = {"c_board": (2, 25), "c_children": (21,), "c_cube": (4,), "d_board": (2, 25), "d_dice": (2,), "d_cube": (4,)}
 _TYPES = {
     **dict.fromkeys(("board", "state", "dice", "kind"), np.int8),
-    **dict.fromkeys(("mid", "again"), np.bool_),
+    **dict.fromkeys(("mid", "again", "beaver"), np.bool_),
     "action": np.int16,
-    **dict.fromkeys(("value", "value_sum", "prior", "initial"), np.float64),
+    **dict.fromkeys(("value", "value_sum", "prior", "initial", "stake", "pass", "decided_sum"), np.float64),
     **dict.fromkeys(("visits", "in_flight", "parent", "children", "child", "first_edge", "edges"), np.int32),
+    **dict.fromkeys(("cube", "turned", "above", "decided"), np.int32),
 }
-_NONE = ("c_parent", "c_children", "d_parent", "e_child", "e_parent")
+_NONE = ("c_parent", "c_children", "c_turned", "c_above", "d_parent", "e_child", "e_parent")
 
 
 def _block(name: str, rows: int) -> NDArray[Any]:

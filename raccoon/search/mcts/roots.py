@@ -58,7 +58,7 @@ def roots_of(forests: Iterable[Forest], starts: Starts) -> Roots:
     value, counts, *rest = (np.concatenate(column) for column in zip(*map(_columns, forests), strict=True))
     ids, again, visits, values, priors = rest
     offsets = ragged.offsets_of(counts)
-    boards, dice, mid, _ = starts
+    boards, dice, mid = starts.boards, starts.dice, starts.mid
     assert dice is not None
     return Roots(boards, dice, mid, value, offsets, ids.astype(np.int64), again.astype(bool), visits.astype(np.int64), values, priors)
 

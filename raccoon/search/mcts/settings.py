@@ -29,6 +29,7 @@ class Settings:
     prior_temperature: float
     noise: float
     noise_alpha: float
+    policy_temperature: float = 1.0
 
     def __post_init__(self) -> None:
         if self.chance not in CHANCE_MODES:
@@ -37,7 +38,7 @@ class Settings:
             raise RaccoonError(f"search.prior={quoted(self.prior)}: choose policy, value, uniform or null")
         for key in ("simulations", "leaves"):
             setattr(self, key, whole(f"search.{key}", getattr(self, key), 1))
-        for key in ("c_puct", "prior_temperature", "noise_alpha"):
+        for key in ("c_puct", "prior_temperature", "noise_alpha", "policy_temperature"):
             setattr(self, key, number(f"search.{key}", getattr(self, key), "a number above 0", above=True))
         self.virtual_loss = number("search.virtual_loss", self.virtual_loss, "a number, 0 or more")
         self.noise = number("search.noise", self.noise, "a share from 0 to 1", most=1.0)

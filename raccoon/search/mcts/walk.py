@@ -29,6 +29,7 @@ from raccoon.search.mcts.nodes import (
     Nodes,
     Simulations,
 )
+from raccoon.search.mcts.offers import branch, decided
 
 __all__ = ["DEALT", "ENUMERATED", "SAMPLED", "backup", "descend", "draw"]
 
@@ -111,6 +112,7 @@ def _decision(nodes: Nodes, used: NDArray[np.int64], board: NDArray[np.int8], lo
     nodes.d_dice[new, 0], nodes.d_dice[new, 1] = low, high
     nodes.d_mid[new] = kind == BELOW_EDGE
     nodes.d_kind[new], nodes.d_parent[new] = kind, up
+    nodes.d_cube[new] = nodes.c_cube[up] if kind == BELOW_CHANCE else nodes.d_cube[nodes.e_parent[up]]
     return new
 
 
@@ -129,6 +131,8 @@ def _follow(nodes: Nodes, used: NDArray[np.int64], edge: int) -> int:
         used[0] += 1
         nodes.c_board[below] = board
         nodes.c_parent[below] = edge
+        nodes.c_cube[below] = nodes.d_cube[above]  # board and cube are seen from the other side, both at once
+        nodes.c_cube[below, 1], nodes.c_cube[below, 2] = -nodes.d_cube[above, 1], 1 - nodes.d_cube[above, 2]
     nodes.e_child[edge] = below
     return below
 
@@ -182,6 +186,8 @@ def descend(
                 simulations.done[i] = nodes.c_state[node] != PENDING
                 n_leaves = _request(nodes.c_state, node, NEW, PENDING, leaves, n_leaves)
                 break
+            if nodes.c_turned[node] >= 0:
+                node = branch(nodes, node)
             roll = _roll(nodes, node, mode, draw(keys[tree], draws[tree]))
             draws[tree] += 1
             below = int(nodes.c_children[node, roll])
@@ -219,6 +225,10 @@ def backup(nodes: Nodes, ends: NDArray[np.int64], mode: int) -> None:
                 # what goes up is the change of n times the expectation, so that sums above stay sums
                 value = nodes.c_visits[chance] * _expectation(nodes, chance) - nodes.c_value_sum[chance]
             nodes.c_value_sum[chance] += value
+            if nodes.c_above[chance] >= 0:
+                chance = int(nodes.c_above[chance])
+            if nodes.c_turned[chance] >= 0:
+                value = decided(nodes, chance)
             edge = int(nodes.c_parent[chance])
             if edge < 0:
                 break

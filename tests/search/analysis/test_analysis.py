@@ -299,10 +299,13 @@ def test_the_cube_of_an_id_is_used_or_said_to_be_ignored() -> None:
     used = automatic(text, StaticSearch())
     assert used["cube"]["away"] == [3, 5]
     assert used["notes"] == []
+    grown = automatic(text, MCTS(simulations=40))
+    assert (grown["cube"], grown["cube_action"]) == (used["cube"], used["cube_action"])
+    assert grown["equity"] == pytest.approx(used["equity"], abs=0.2)
     assert automatic("4HPwATDgc/ABMA", StaticSearch())["cube"] is None
     assert automatic("4HPwATDgc/ABMA", StaticSearch())["notes"] == []
     for search, engine, cubeful, reason in [
-        (MCTS(simulations=3), GNUBG, None, "mcts3 with gnubg0 is cubeless"),
+        (MCTS(simulations=3), GNUBG, False, "cubeful=false"),
         (Rollout(36, 1), GNUBG, None, "rollout36t1 with gnubg0 is cubeless"),
         (StaticSearch(), RandomEngine(1), None, "static with random1 is cubeless"),
         (StaticSearch(), GNUBG, False, "cubeful=false"),

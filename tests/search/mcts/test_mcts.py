@@ -19,6 +19,7 @@ from raccoon.env.position_ids import from_position_id
 from raccoon.play.player import EnginePlayer
 from raccoon.rng import hash64
 from raccoon.search.expectimax import equities
+from raccoon.search.lookahead import enumerate_leaves, leaf_values
 from raccoon.search.mcts.expand import expand
 from raccoon.search.mcts.forest import Forest, Starts
 from raccoon.search.mcts.search import MCTS
@@ -138,7 +139,7 @@ def test_the_prior_decides_the_first_simulation() -> None:
 
 def test_a_first_half_is_worth_the_best_turn_behind_it() -> None:
     dice, mid = np.array([[2, 2]], np.int8), np.ones(1, bool)
-    edges = expand(START[None], dice, ~mid, RANDOM, "value", 0.02)
+    edges = expand(START[None], dice, ~mid, RANDOM, "value", (0.02, 1.0), lambda boards, _: leaf_values(enumerate_leaves(boards), RANDOM))
     assert edges.again.all()
     for board, first in zip(edges.boards, edges.initial, strict=True):
         ids = legal_actions(board[None], dice, mid)[0]
