@@ -300,7 +300,7 @@ def test_the_cube_of_an_id_is_used_or_said_to_be_ignored() -> None:
     assert used["cube"]["away"] == [3, 5]
     assert used["notes"] == []
     grown = automatic(text, MCTS(simulations=40))
-    assert (grown["cube"], grown["cube_action"]) == (used["cube"], used["cube_action"])
+    assert (grown["cube"], grown["cube_action"]["action"]) == (used["cube"], used["cube_action"]["action"])
     assert grown["equity"] == pytest.approx(used["equity"], abs=0.2)
     assert automatic("4HPwATDgc/ABMA", StaticSearch())["cube"] is None
     assert automatic("4HPwATDgc/ABMA", StaticSearch())["notes"] == []
