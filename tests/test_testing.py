@@ -5,6 +5,7 @@ from __future__ import annotations
 import types
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,15 @@ from raccoon.contracts import Cubes, Figure, RaccoonError, Report, SearchResult,
 from raccoon.env.board import START, is_race, terminal_points, validate
 from raccoon.env.encoder import Encoder
 from raccoon.executor import ProcessExecutor
+from raccoon.model import RaccoonNet
+from raccoon.model.backbones import MLP
+from raccoon.model.heads import Outcomes6
 from raccoon.play.player import EnginePlayer
 from raccoon.search import StaticSearch
 from raccoon.testing import check_encoder, check_evaluator, check_executor, check_model, check_player, check_search, check_trainer
+from raccoon.testing.networks import _check_device
 from raccoon.testing.runners import _RANDOM
+from raccoon.testing.subjects import sample_boards
 
 VR_ARENA = {"_target_": "raccoon.eval.VRArena", "games": 4, "shard_games": 2, "luck": "off"}
 
@@ -73,6 +79,25 @@ def test_networks_and_trainers_pass(head: str) -> None:
     from raccoon.model import build_net
 
     check_trainer(cfg.trainer, build_net(plain(cfg.model), Encoder()))
+
+
+class StaysBehind(Outcomes6):
+    """Its scale is a plain tensor, which no ``.to(device)`` moves."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__(width)
+        self.scale = torch.from_numpy(np.ones(6, np.float32))
+
+    def log_probs6(self, raw: torch.Tensor) -> torch.Tensor:
+        return super().log_probs6(raw * self.scale)
+
+
+def test_a_head_that_keeps_a_tensor_on_the_cpu_is_caught() -> None:
+    net = RaccoonNet(Encoder(), partial(MLP, hidden=[8]), Outcomes6)
+    check_model(net)
+    net.head = StaysBehind(8)
+    with pytest.raises(AssertionError, match="a tensor stays on the CPU when the network moves; register it as a buffer"):
+        _check_device(net, net.prepare(sample_boards(4)))
 
 
 def test_callbacks_loggers_and_data_pass(tmp_path: Path) -> None:

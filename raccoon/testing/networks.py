@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -37,7 +38,7 @@ def check_encoder(encoder: Any) -> None:
 
 def check_model(model: Any, encoder: Any = None) -> None:
     """Check a network (object, or config node built for ``encoder``, all channels by default): shapes, scales, gradients,
-    and that a saved and loaded copy gives the same values."""
+    that a saved and loaded copy gives the same values, and that all of it moves to another device."""
     import torch
 
     from raccoon.model import RaccoonNet, build_net, checkpoint_file
@@ -66,6 +67,16 @@ def check_model(model: Any, encoder: Any = None) -> None:
     with torch.inference_mode():
         expect(torch.allclose(loaded.value_equity(loaded.prepare(boards)), value, atol=1e-6), "a saved and loaded copy gives other values")
     _check_gradients(net, boards)
+    _check_device(net, x)
+
+
+def _check_device(net: Any, x: Any) -> None:
+    """A copy on torch's meta device stands for one on a GPU."""
+    try:
+        copy.deepcopy(net).to("meta")(x.to("meta"))
+    except RuntimeError as error:
+        left = [words for words in ("same device", "not on the expected device") if words in str(error)]
+        expect(not left, f"a tensor stays on the CPU when the network moves; register it as a buffer, or make it on x.device ({error})")
 
 
 def _check_gradients(net: Any, boards: Any) -> None:
