@@ -220,10 +220,11 @@ def _player_passes(node: str) -> None:
 
 
 def check_runtime(cfg: DictConfig) -> None:
-    assert set(cfg.runtime) - {"tflops"} <= set(inspect.signature(Trainer).parameters)
-    check_flags(plain(cfg.runtime), "runtime", "lightning.pytorch.Trainer")
+    flags = {key: value for key, value in plain(cfg.runtime).items() if key != "tflops"}  # the one that is Raccoon's own
+    assert set(flags) <= set(inspect.signature(Trainer).parameters)
+    check_flags(flags, "runtime", "lightning.pytorch.Trainer")
     if cfg.runtime.accelerator == "cpu":
-        Trainer(**plain(cfg.runtime), logger=False, enable_checkpointing=False, enable_progress_bar=False)
+        Trainer(**flags, logger=False, enable_checkpointing=False, enable_progress_bar=False)
 
 
 def check_search(cfg: DictConfig) -> None:
