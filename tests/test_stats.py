@@ -166,6 +166,8 @@ def test_t_statistic() -> None:
     expected: Any = reference.ttest_1samp(x, 0)
     assert stats.t_statistic(x) == pytest.approx(expected.statistic)
     assert math.isnan(stats.t_statistic([1.0]))
+    assert math.isnan(stats.t_statistic([1.0, 1.0]))
+    assert stats.t_statistic(np.repeat(x, 4), clusters=np.repeat(np.arange(len(x)), 4)) == pytest.approx(expected.statistic)
     assert math.isnan(stats.mean_sd([1.0])[1])
 
 

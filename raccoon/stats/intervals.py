@@ -20,19 +20,20 @@ def mean_ci(x: ArrayLike, clusters: ArrayLike | None = None, level: float = LEVE
     With ``clusters``: the cluster-robust standard error (Liang & Zeger 1986) with the G / (G - 1) correction and G - 1
     degrees of freedom. One observation (or one cluster) gives no interval. Raises RaccoonError when ``x`` is empty.
     """
-    values = vector(x, "x")
-    n = len(values)
-    mean = float(values.mean())
-    if clusters is None:
-        units, residual = n, values - mean
-    else:
-        sums = cluster_sums(np.column_stack([values - mean]), clusters)
-        units, residual = len(sums), sums[:, 0]
+    mean, error, units = _mean_error(x, clusters)
     if units < 2:
-        return Figure(mean, n=n)
-    error = math.sqrt(units / (units - 1) * float(residual @ residual)) / n
+        return Figure(mean, n=np.size(x))
     half = float(special.stdtrit(units - 1, 0.5 + level / 2)) * error
-    return Figure(mean, mean - half, mean + half, n)
+    return Figure(mean, mean - half, mean + half, np.size(x))
+
+
+def _mean_error(x: ArrayLike, clusters: ArrayLike | None) -> tuple[float, float, int]:
+    """Mean of ``x [n]``, its standard error (NaN of one unit) and the number of independent units: clusters, or observations."""
+    values = vector(x, "x")
+    mean = float(values.mean())
+    residual = cluster_sums((values - mean)[:, None], clusters)[:, 0]
+    units = len(residual)
+    return mean, math.sqrt(units / (units - 1) * float(residual @ residual)) / len(values) if units > 1 else math.nan, units
 
 
 def mean_sd(x: ArrayLike) -> tuple[float, float]:
@@ -41,10 +42,11 @@ def mean_sd(x: ArrayLike) -> tuple[float, float]:
     return float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else math.nan
 
 
-def t_statistic(x: ArrayLike, mean: float = 0.0) -> float:
-    """Student's t of the hypothesis that ``x [n]`` has the given mean; NaN when the SD is 0 or unknown."""
-    value, sd = mean_sd(x)
-    return (value - mean) / (sd / math.sqrt(np.size(x))) if sd > 0 else math.nan
+def t_statistic(x: ArrayLike, mean: float = 0.0, clusters: ArrayLike | None = None) -> float:
+    """Student's t of the hypothesis that ``x [n]`` has the given mean, with the standard error of ``mean_ci``; NaN when that is 0 or
+    unknown."""
+    value, error, _ = _mean_error(x, clusters)
+    return (value - mean) / error if error > 0 else math.nan
 
 
 def welch_difference(a: ArrayLike, b: ArrayLike, level: float = LEVEL) -> Figure:

@@ -69,7 +69,10 @@ def luck_figures(games: Sample, seed: int) -> dict[str, Figure]:
     raw, luck, reduced = games.points, games.luck, games.reduced
     assert luck is not None
     n = len(raw)
-    figures = {"mean_luck": stats.mean_ci(luck, games.clusters), "mean_luck_t": Figure(stats.t_statistic(luck), n=n)}
+    figures = {
+        "mean_luck": stats.mean_ci(luck, games.clusters),
+        "mean_luck_t": Figure(stats.t_statistic(luck, clusters=games.clusters), n=n),
+    }
     figures["sd_raw"] = Figure(stats.mean_sd(raw)[1], n=n)
     figures["sd_vr"] = Figure(stats.mean_sd(reduced)[1], n=n)
     figures["sd_ratio"] = stats.sd_ratio_bootstrap(raw, reduced, generator(seed, "sd ratio bootstrap"), games.clusters)

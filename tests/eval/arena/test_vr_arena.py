@@ -51,12 +51,15 @@ def test_shards_join_to_the_whole():
         assert (np.concatenate([part[key] for part in parts]) == whole[key]).all()
 
 
-def test_blocks_of_stratified_openings_are_the_units_of_the_sd_ratio():
+def test_blocks_of_stratified_openings_are_the_units_of_luck_and_the_sd_ratio():
     rng = np.random.default_rng(1)
     luck = rng.normal(size=1200) + np.repeat(rng.normal(size=20), 60)
     games = Sample(luck + rng.normal(size=1200) * np.repeat(rng.uniform(0.1, 1.0, 20), 60), luck, np.repeat(np.arange(20), 60))
     apart = intervals.sd_ratio_bootstrap(games.points, games.reduced, generator(1, "sd ratio bootstrap"))
-    ratio = luck_figures(games, 1)["sd_ratio"]
+    figures = luck_figures(games, 1)
+    luck_ci, ratio = figures["mean_luck"], figures["sd_ratio"]
+    assert luck_ci.hi is not None
+    assert figures["mean_luck_t"].value == pytest.approx(luck_ci.value / (luck_ci.hi - luck_ci.value) * stats.t.ppf(0.975, 19))
     assert ratio.value == pytest.approx(apart.value)
     assert None not in (ratio.lo, ratio.hi, apart.lo, apart.hi)
     assert ratio.hi - ratio.lo > 1.5 * (apart.hi - apart.lo)  # type: ignore[operator]
