@@ -9,7 +9,7 @@ from raccoon.cli.program.composing import compose
 from raccoon.contracts import RaccoonError
 
 XGID = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:4:2:0:7:10"
-MODELS = "there are mlp, mlp_small, prune, resnet10x256, resnet2x32, resnet4x64, resnet6x128"
+MODELS = "there are accumulator, mlp, mlp_small, prune, resnet10x256, resnet2x32, resnet4x64, resnet6x128"
 
 
 @pytest.mark.parametrize(
