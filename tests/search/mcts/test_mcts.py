@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,14 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chisquare
 
+from raccoon.cli.program.composing import compose
+from raccoon.config.instantiate import build, plain
 from raccoon.contracts import Boards, RaccoonError, Turns
 from raccoon.engine.exact_bearoff.engine import BearoffEngine
+from raccoon.engine.gnubg import GnubgEngine
 from raccoon.engine.random import RandomEngine
 from raccoon.env.board import START
-from raccoon.env.half_moves import apply_actions, legal_actions
+from raccoon.env.half_moves import apply_actions, legal_actions, legal_mask
 from raccoon.env.movegen import ROLL_PROBS, ROLLS, enumerate_turns
 from raccoon.env.position_ids import from_position_id
 from raccoon.play.player import EnginePlayer
@@ -23,6 +27,7 @@ from raccoon.search.lookahead import enumerate_leaves, leaf_values
 from raccoon.search.mcts.expand import expand
 from raccoon.search.mcts.forest import Forest, Starts
 from raccoon.search.mcts.search import MCTS
+from raccoon.search.priors import priors
 
 RANDOM = RandomEngine(3)
 EXACT = BearoffEngine(4)
@@ -135,6 +140,43 @@ def test_the_prior_decides_the_first_simulation() -> None:
     for place in (1, len(ids) - 1):
         found = MCTS(1).search(board, dice, _Liking(int(ids[place])))
         assert np.flatnonzero(found.visits).tolist() == [place]
+
+
+class _Preferring(GnubgEngine):
+    """Gives nearly all to the action with the highest number, whatever it is."""
+
+    has_policy = True
+
+    def __init__(self) -> None:
+        super().__init__(0)
+
+    def policy(self, boards: Boards, dice: NDArray[np.int8], mid: NDArray[np.bool_] | None = None) -> NDArray[np.float32]:
+        legal = legal_mask(boards, dice, np.zeros(len(boards), bool) if mid is None else mid)
+        weight = legal * np.where(np.arange(legal.shape[1]) == legal.shape[1] - 1 - legal[:, ::-1].argmax(axis=1)[:, None], 20.0, 1.0)
+        return (weight / weight.sum(axis=1, keepdims=True)).astype(np.float32)
+
+
+def test_the_values_overrule_a_wrong_prior() -> None:
+    """With the option's settings simulations find plays that the policy hardly considers; ``c_puct=1.5``, in whose scale values
+    hardly count, plays what the policy likes."""
+    turns, engine = enumerate_turns(np.repeat(START[None], 4, axis=0), np.array([[3, 1], [4, 2], [6, 1], [5, 3]])), _Preferring()
+    best = EnginePlayer(engine).choose(turns)
+    option = plain(compose("search", ["search=mcts", "search.prior=policy", "search.simulations=300"]))["search"]
+    assert EnginePlayer(engine, build(option, "search")).choose(turns).tolist() == best.tolist()
+    before = build(option | {"c_puct": 1.5, "chance": "sampled"}, "search")
+    liked = priors(turns, engine)
+    rows = [liked[start:stop] for start, stop in pairwise(turns.offsets)]
+    assert EnginePlayer(engine, before).choose(turns).tolist() == [int(row.argmax()) for row in rows]
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
+def test_the_policys_chances_are_evened_out(temperature: float) -> None:
+    turns, engine = enumerate_turns(START[None], [[3, 1]]), _Preferring()
+    plain_priors, tempered = (
+        MCTS(1, prior="policy", policy_temperature=each).search(turns.boards, turns.dice, engine).priors for each in (1.0, temperature)
+    )
+    weight = plain_priors ** (1 / temperature)
+    np.testing.assert_allclose(tempered, weight / weight.sum())
 
 
 def test_a_first_half_is_worth_the_best_turn_behind_it() -> None:
