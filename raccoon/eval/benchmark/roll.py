@@ -114,10 +114,11 @@ def roll_decision(job: Mapping[str, Any], index: int) -> dict[str, Any]:
 def close_candidates(checker: CheckerDecisions, close: float, most: int) -> NDArray[np.bool_]:
     """``bool[M]``: the best ``most`` candidates of each decision by ``cubeless`` that are within ``close`` points of its best and leave
     the game going on; none where fewer than two are."""
-    order = np.lexsort((-checker.cubeless, checker.rows_of_candidates()))
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order)) - ragged.spread(checker.offsets[:-1], checker.offsets)
-    picked = (rank < most) & (checker.loss(checker.cubeless) <= close) & (terminal_points(checker.children) == 0)
+    picked = (
+        (ragged.ranks(checker.cubeless, checker.offsets) < most)
+        & (checker.loss(checker.cubeless) <= close)
+        & (terminal_points(checker.children) == 0)
+    )
     return picked & ragged.spread(ragged.row_sum(picked, checker.offsets) > 1, checker.offsets)
 
 

@@ -20,7 +20,7 @@ from raccoon.contracts import Engine, Figure, Player, RaccoonError, Report
 from raccoon.engine.outcomes import flip, six_from_five
 from raccoon.env import ragged
 from raccoon.eval.benchmark.decisions import CheckerDecisions
-from raccoon.eval.benchmark.loader import load, locate
+from raccoon.eval.benchmark.loader import EMBEDDED, load, locate
 from raccoon.eval.pr.checker_shards import Selection, digest, partition
 from raccoon.eval.pr.scorer import BenchmarkScorer
 from raccoon.executor import Executor, Work, run_shards
@@ -37,14 +37,26 @@ Floats = NDArray[np.float64]
 class Calibration(BenchmarkScorer):
     """The six chances of the player's engine, without search, beside the references, of every candidate and of the best plays alone.
 
-    ``bins``: groups of candidates by the chance they are given, of equal width from 0 to 1. Other settings as for ``bgsage_pr``.
+    ``bins``: groups of candidates by the chance they are given, of equal width from 0 to 1; ``bootstrap``: replicates, by game; the
+    others say which decisions, see ``Selection``.
     """
 
     name = "calibration"
     reads = ("player",)
 
-    def __init__(self, executor: Executor, bins: int = 10, **settings: Any) -> None:
-        super().__init__(executor, **settings)
+    def __init__(
+        self,
+        executor: Executor,
+        bins: int = 10,
+        benchmark: str = EMBEDDED,
+        bootstrap: int = stats.REPLICATES,
+        games: int | None = None,
+        sample: int | None = None,
+        sample_seed: int = 21,
+        shard_games: int = 4,
+    ) -> None:
+        which = {"games": games, "sample": sample, "sample_seed": sample_seed, "shard_games": shard_games}
+        super().__init__(executor, benchmark, bootstrap=bootstrap, **which)
         self.bins = whole("evaluator.bins", bins, 1)
 
     def run(self, player: Mapping[str, Any], opponent: Mapping[str, Any] | None, run_dir: Path, seed: int) -> Report:

@@ -20,7 +20,7 @@ from raccoon.contracts import Engine, Player, RaccoonError, Report
 from raccoon.engine.base import policy_engine
 from raccoon.env import ragged
 from raccoon.env.movegen import enumerate_turns
-from raccoon.eval.benchmark.loader import load, locate
+from raccoon.eval.benchmark.loader import EMBEDDED, load, locate
 from raccoon.eval.pr.checker_shards import Selection, digest, partition
 from raccoon.eval.pr.scorer import BenchmarkScorer
 from raccoon.executor import Executor, Work, run_shards
@@ -34,15 +34,26 @@ __all__ = ["FilterRecall"]
 
 class FilterRecall(BenchmarkScorer):
     """Recall of ``value`` (the player's static values), ``prune`` (a cheap engine, a node) and ``policy`` (where the player's engine
-    has one) in the top ``ks``, of the static best and of the best at ``ply`` (full width). Settings as for ``bgsage_pr``."""
+    has one) in the top ``ks``, of the static best and of the best at ``ply`` (full width).
+
+    The other settings say which decisions, see ``Selection``."""
 
     name = "filter_recall"
     reads = ("player",)
 
     def __init__(
-        self, executor: Executor, prune: Mapping[str, Any], ply: int = 1, ks: Sequence[int] = (1, 2, 4, 8, 16), **settings: Any
+        self,
+        executor: Executor,
+        prune: Mapping[str, Any],
+        ply: int = 1,
+        ks: Sequence[int] = (1, 2, 4, 8, 16),
+        benchmark: str = EMBEDDED,
+        games: int | None = None,
+        sample: int | None = None,
+        sample_seed: int = 21,
+        shard_games: int = 4,
     ) -> None:
-        super().__init__(executor, **settings)
+        super().__init__(executor, benchmark, games=games, sample=sample, sample_seed=sample_seed, shard_games=shard_games)
         self.prune, self.ply = dict(prune), whole("evaluator.ply", ply, 1)
         self.ks = sorted({whole("evaluator.ks", k, 1) for k in ks})
         if not self.ks:
