@@ -391,3 +391,21 @@ def test_the_benchmark_to_choose_by_is_of_other_games_than_the_one_to_report_on(
     ]
     assert len(of[0] & of[1]) < 0.02 * len(of[0])  # openings and their replies
     assert load("choosing") is choosing
+
+
+def test_the_measured_benchmark_is_of_decisions_of_the_embedded_one_rolled_out() -> None:
+    measured, embedded = load("measured"), load()
+    assert (len(measured.checker), len(measured.cube)) == (300, 285)
+    assert measured.rules == embedded.rules
+    assert measured.cube.measured.all()
+    assert set(measured.checker.tiers) == {"rollout"}
+    assert (np.add.reduceat(measured.checker.measured.astype(int), measured.checker.offsets[:-1]) >= 2).all()
+    for part, whole in ((measured.checker, embedded.checker), (measured.cube, embedded.cube)):
+        known = {
+            (key, game, turn, board.tobytes())
+            for key, game, turn, board in zip(whole.keys, whole.games, whole.turn, whole.boards, strict=True)
+        }
+        assert all(row in known for row in zip(part.keys, part.games, part.turn, (board.tobytes() for board in part.boards), strict=True))
+    assert (measured.cube.no_double_se > 0).sum() > 270
+    change = measured.cube.no_double - embedded.cube.no_double
+    assert 0.05 < np.sqrt(np.mean(change**2)) < 0.08  # .045 of it standard error; a wrong sign or owner gives .3 and more
