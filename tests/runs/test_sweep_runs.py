@@ -226,10 +226,12 @@ def test_collect_and_dashboard_name_what_is_missing(jobs: Jobs) -> None:
 
 
 def test_collect_names_jobs_as_the_sweep_does_and_those_without_pr(jobs: Jobs) -> None:
-    jobs("-m", "seed=1,2,3")
+    done = jobs("-m", "seed=1,2,3")
+    assert done.returncode == 0, done.stdout + done.stderr
     (sweep,) = sweeps()
     (sweep / "1" / "decisions.npz").unlink()
     result = collect(sweep, replicates=100)
+    assert len(result.notes) == 4, result.notes
     assert [(row["job"], row["settings"]) for row in result.tables["Sweep"]] == [("0", "seed=1"), ("2", "seed=3")]
     assert set(result.figures) == {"seed=1.pr", "seed=3.pr"}
     assert result.notes[0] == "Finished, but left out, for they have no PR: job 1 (seed=2)."
