@@ -25,11 +25,11 @@ from benchmarks.bench_net import distinct_boards, rates
 from raccoon import stats
 from raccoon.cli.program.composing import compose
 from raccoon.config.instantiate import build
-from raccoon.contracts import Engine, Figure
+from raccoon.contracts import PR_SCALE, Engine, Figure
 from raccoon.engine.net import NetEngine
 from raccoon.engine.network.onnx import OnnxEngine
 from raccoon.eval.benchmark.loader import CHOOSING, EMBEDDED, load
-from raccoon.eval.pr.checker_scoring import PR_SCALE, Scores, accuracy, choose, pr, score
+from raccoon.eval.pr.checker_scoring import Scores, accuracy, choose, pr, score
 from raccoon.export import export_onnx
 from raccoon.play.player import EnginePlayer
 from raccoon.report import plots
