@@ -2,9 +2,10 @@
 
 ``python -m benchmarks.networks NAME=NET.pt NAME=NET.pt ... --plot OUT.png`` prints a table and draws PR on the benchmark ``choosing``
 against evaluations a second. Each network plays as torch's engine in fp32 and bf16 and as onnxruntime's in fp32 and int8. Speeds are of
-one thread, by processor time, best of 8 interleaved, 2,048 distinct boards a call, encoding included. Differences are paired with
-the first network in fp32. Intervals are 95%, by game. With ``--search NAME`` (of ``evaluator=frontier``: net-0ply, net-1ply-pruned, ..; may
-be given often) it is PR against seconds a decision, of torch's engine in fp32 and bf16 with each search, on the embedded benchmark.
+one thread, by processor time, best of 8 interleaved, 2,048 distinct boards a call, encoding included. With ``--search NAME`` (of
+``evaluator=frontier``: net-0ply, net-1ply-pruned, ..; may be given often) it is PR against seconds a decision, of torch's engine in
+fp32 and bf16 with each search, on the embedded benchmark. Differences are paired with the first network in fp32, with the same
+search; intervals are 95%, by game.
 """
 
 from __future__ import annotations
@@ -79,10 +80,11 @@ def measured(players: Mapping[str, Engine]) -> dict[str, dict[str, Any]]:
 
 def searched(players: Mapping[str, Engine], searches: Sequence[str], games: int | None) -> dict[str, dict[str, Any]]:
     """Of each engine with each search of the frontier's players: seconds and evaluations a decision, PR on the embedded benchmark and
-    its paired difference to the first; ``games``: the first ones only."""
+    its paired difference to the first engine with that search; ``games``: the first ones only."""
     checker = load(EMBEDDED).checker.first_games(games)
     known = compose("evaluate", ["evaluator=frontier"]).evaluator.players
     scores: dict[str, Scores] = {}
+    firsts: dict[str, Scores] = {}
     for kind in searches:
         for name, engine in players.items():
             search = build(known[kind].search)
@@ -90,14 +92,14 @@ def searched(players: Mapping[str, Engine], searches: Sequence[str], games: int 
             choose(EnginePlayer(engine, search), checker.take(np.arange(2)))
             called = f"{name}, {kind.removeprefix('net-')}"
             scores[called] = score(called, checker, choose(EnginePlayer(engine, search), checker))
+            firsts[called] = scores[f"{next(iter(players))}, {kind.removeprefix('net-')}"]
             print(f"{called}: {scores[called].seconds:.5f} s/decision", file=sys.stderr, flush=True)
-    first = next(iter(scores.values()))
     return {
         name: {
             "s/decision": found.seconds,
             "evaluations": found.decided.evaluations / len(checker),
             EMBEDDED: pr(found, _SEED),
-            "difference": _difference(found, first),
+            "difference": _difference(found, firsts[name]),
         }
         for name, found in scores.items()
     }
@@ -130,7 +132,7 @@ def _print_static(found: Mapping[str, Mapping[str, Any]]) -> None:
 
 def _print_searched(found: Mapping[str, Mapping[str, Any]]) -> None:
     n = next(iter(found.values()))[EMBEDDED].n
-    print(f"| network and search | s/decision | evaluations/decision | PR, n = {n:,} | minus the first |")
+    print(f"| network and search | s/decision | evaluations/decision | PR, n = {n:,} | minus the first, same search |")
     print("|---|---:|---:|---:|---:|")
     for name, row in found.items():
         cells = f"{row['s/decision']:.5f} | {row['evaluations']:,.1f} | {_interval(row[EMBEDDED])} | {_interval(row['difference'])}"
