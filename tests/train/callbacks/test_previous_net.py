@@ -87,3 +87,12 @@ def test_bad_settings_are_named(key, value):
 def test_a_module_without_a_network_is_refused():
     with pytest.raises(RaccoonError, match="best_net"):
         PreviousNet().on_train_start(trainer(0), Module(None))  # pyright: ignore[reportArgumentType]
+
+
+def test_a_state_of_before_is_read(make_net):
+    callback = PreviousNet(every=2)
+    state = {"net": torch.frombuffer(bytearray(checkpoint_file.dumps(make_net())), dtype=torch.uint8), "figures": [0.25, 0.125]}
+    callback.load_state_dict(state)
+    module: Any = Module(make_net())
+    assert after(callback, module, 0) == [{"val/v_previous": 0.25, "val/v_previous_ci": 0.125}]
+    assert callback.measured_in == -1
