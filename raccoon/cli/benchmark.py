@@ -86,6 +86,7 @@ def _convert(source: str, target: str, assignments: Sequence[str]) -> str:
     from raccoon.eval.benchmark.loader import load
 
     check_suffix(target, *_COMPACT)
+    _check_new(Path(target))
     settings = _settings("convert", assignments)
     tier = settings.pop("tier", None)
     if settings:
@@ -126,8 +127,8 @@ def _make(
     from raccoon.executor.shards import check_folder, remove_shards
 
     folder = target.with_name(f"{target.name}.parts")
-    if target.exists() and not folder.exists():
-        raise RaccoonError(f"{target}: exists already; name another file or remove it")
+    if not folder.exists():
+        _check_new(target)
     check_suffix(target, *_COMPACT)
     check_folder(folder)
     settings = _settings(command, assignments)
@@ -150,11 +151,16 @@ def _make(
     return f"{target}: {size:,} bytes, {len(benchmark.checker):,} checker and {len(benchmark.cube):,} cube decisions"
 
 
+def _check_new(target: Path) -> None:
+    if target.exists():
+        raise RaccoonError(f"{target}: exists already; name another file or remove it")
+
+
 def _settings(command: str, assignments: Sequence[str]) -> dict[str, Any]:
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
-    faulty = [text for text in assignments if "=" not in text]
+    faulty = [text for text in assignments if not all(text.partition("="))]
     if faulty:
         raise RaccoonError(f"{command}: {quoted(faulty[0])} is not of the form key=value")
     try:

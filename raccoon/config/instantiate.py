@@ -135,6 +135,10 @@ def _refusals(where: str, inside: Sequence[tuple[str, Mapping[str, Any]]]) -> It
         if not _too_large(error):
             raise
         raise RaccoonError(f"{where}: cannot be built, it needs more memory than there is ({error})") from error
+    except Exception as error:
+        if type(error).__name__ != "MisconfigurationException":  # Lightning's refusal, told by name: it is not imported for this
+            raise
+        raise RaccoonError(f"{where}: {error}") from error
 
 
 def _unexpected(message: str, inside: Sequence[tuple[str, Mapping[str, Any]]]) -> str:

@@ -178,6 +178,8 @@ class Benchmark:
         for name in ("jacoby", "beavers"):
             if not isinstance(self.meta.get(name, True), bool):
                 raise RaccoonError(f"{self.source}: meta.{name}={quoted(self.meta[name])}: true or false is expected")
+        if not isinstance(self.meta.get("rolled", []), list):
+            raise RaccoonError(f"{self.source}: meta.rolled={quoted(self.meta['rolled'])}: a list is expected")
 
     @property
     def jacoby(self) -> bool:

@@ -63,10 +63,12 @@ class Calibration(BenchmarkScorer):
         """See ``Evaluator.run``; the opponent takes no part. Raises RaccoonError for a player whose engine knows no chances."""
         checker = self.load().checker
         judge = build(player, "player", Player)
-        if not getattr(getattr(judge, "engine", None), "has_probs", False):
+        engine: Engine | None = getattr(judge, "engine", None)
+        if engine is None or not getattr(engine, "has_probs", False):
             raise RaccoonError(f"player={judge.name}: calibration needs a player whose engine knows the six chances (head=outcomes6)")
+        name = str(player.get("name") or engine.name)  # what the player searches plays no part
         given, wanted = self._given(player, checker, Path(run_dir) / "shards"), six_from_five(checker.probs5)
-        result = Report(self.name, judge.name, None, seed)
+        result = Report(self.name, name, None, seed)
         best = ragged.argmax(checker.cubeless, checker.offsets)
         games = checker.games[checker.rows_of_candidates()]
         rows: list[Mapping[str, Any]] = []
@@ -78,7 +80,7 @@ class Calibration(BenchmarkScorer):
         groups = {chance: list(self._groups(given[:, i], wanted[:, i], games, seed)) for i, chance in enumerate(CHANCES)}
         result.tables["By the chance that is given"] = [{"chance": chance, **row} for chance, found in groups.items() for row in found]
         series = {chance: {row["given"]: row["bias"] for row in found} for chance, found in groups.items()}
-        result.plots["calibration"] = plots.intervals(series, "chance given", "given minus reference", f"{judge.name}: calibration")
+        result.plots["calibration"] = plots.intervals(series, "chance given", "given minus reference", f"{name}: calibration")
         result.notes = [
             f"{len(checker):,} decisions of {len(np.unique(checker.games))} games, {len(games):,} candidates. Chances are those of the "
             "player who made the play.",

@@ -10,6 +10,7 @@ from lightning.pytorch.callbacks import Callback
 from lightning.pytorch.callbacks import EarlyStopping as LightningEarlyStopping
 from lightning.pytorch.callbacks.early_stopping import EarlyStoppingReason
 
+from raccoon.checks import whole
 from raccoon.contracts import RaccoonError
 from raccoon.train.callbacks.arena_points import ArenaPoints
 from raccoon.train.callbacks.benchmark_pr import BenchmarkPR
@@ -61,8 +62,8 @@ class EarlyStopping(LightningEarlyStopping):
 
 
 def check_monitors(callbacks: Mapping[str, Callback], module: TrainerModule) -> None:
-    """Raise RaccoonError, naming the key, for early stopping by a figure that neither ``module`` nor one of ``callbacks`` (by name)
-    measures within the run. What callbacks from elsewhere log is not known beforehand."""
+    """Raise RaccoonError, naming the key, for a patience below 0 and for early stopping by a figure that neither ``module`` nor one of
+    ``callbacks`` (by name) measures within the run. What callbacks from elsewhere log is not known beforehand."""
     seldom = [callback for callback in callbacks.values() if isinstance(callback, SeldomMeasured)]
     foreign = any(not type(callback).__module__.startswith(("raccoon.", "lightning.")) for callback in callbacks.values())
     validated: Iterable[str] | None = getattr(module, "validated", None)  # those from elsewhere need not say
@@ -70,6 +71,7 @@ def check_monitors(callbacks: Mapping[str, Callback], module: TrainerModule) -> 
     for name, callback in callbacks.items():
         if not isinstance(callback, LightningEarlyStopping):
             continue
+        whole(f"callbacks.{name}.patience", callback.patience, 0)
         monitor, giver = callback.monitor, _giver(callback.monitor, seldom)
         key, by = f"callbacks.{name}.monitor={monitor}", _GIVEN_BY.get(monitor)
         if giver is not None:

@@ -111,12 +111,31 @@ def test_what_was_rolled_out_can_be_kept_alone(rolled: Path, tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("setting", "said"),
-    [("tier=5X", "no decision of tier '5X'; there are .*rollout"), ("level=rollout", "unknown key 'level'"), ("tier", "not of the form")],
+    [
+        ("tier=5X", "no decision of tier '5X'; there are .*rollout"),
+        ("level=rollout", "unknown key 'level'"),
+        ("tier", "not of the form"),
+        ("tier=", "'tier=' is not of the form"),
+    ],
 )
 def test_converting_refuses_what_would_leave_nothing(rolled: Path, tmp_path: Path, setting: str, said: str) -> None:
     with pytest.raises(RaccoonError, match=said):
         command.run(["convert", str(rolled), str(tmp_path / "none.npz.xz"), setting])
     assert not list(tmp_path.glob("none*"))
+
+
+def test_converting_writes_over_nothing(rolled: Path) -> None:
+    """Not over its own input above all: the other decisions would be lost."""
+    before = rolled.read_bytes()
+    with pytest.raises(RaccoonError, match="exists already; name another file"):
+        command.run(["convert", str(rolled), str(rolled), "tier=rollout"])
+    assert rolled.read_bytes() == before
+
+
+def test_what_a_file_says_of_its_rollouts_is_checked_before_work(rolled: Path) -> None:
+    benchmark = load(rolled)
+    with pytest.raises(RaccoonError, match=r"meta\.rolled=5: a list is expected"):
+        replace(benchmark, meta={**benchmark.meta, "rolled": 5})
 
 
 def test_evaluators_take_the_file(rolled: Path, tmp_path: Path) -> None:

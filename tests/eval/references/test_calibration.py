@@ -82,3 +82,10 @@ def test_an_engine_without_chances_is_refused(tmp_path: Path) -> None:
         Calibration(HERE, games=1).run(player, None, tmp_path, 1)
     with pytest.raises(RaccoonError, match=r"evaluator\.bins"):
         Calibration(HERE, bins=0)
+
+
+def test_the_report_names_the_engine_and_not_the_search_that_plays_no_part(tmp_path: Path) -> None:
+    search = {"_target_": "raccoon.search.Expectimax", "ply": 1}
+    settings: dict[str, Any] = {"games": 1, "bootstrap": 20}
+    assert Calibration(HERE, **settings).run(GNUBG | {"search": search}, None, tmp_path / "searched", 1).player == "gnubg0"
+    assert Calibration(HERE, **settings).run(GNUBG | {"name": "mine"}, None, tmp_path / "named", 1).player == "mine"

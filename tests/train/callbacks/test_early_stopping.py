@@ -72,6 +72,8 @@ PREVIOUS = {"_target_": "raccoon.train.PreviousNet", "every": 10}
     [
         ({"stop": stopping()}, r"callbacks\.stop\.monitor=val/pr: is logged by callbacks\.pr, which is not there"),
         ({"stop": stopping(monitor="val/vr_ppg")}, r"callbacks\.stop\.monitor=val/vr_ppg: is logged by callbacks\.vr"),
+        ({"pr": PR, "stop": stopping(patience=-1)}, r"callbacks\.stop\.patience=-1: give a whole number, 0 or more"),
+        ({"pr": PR, "stop": stopping(mode="low")}, r"callbacks\.stop: `mode` can be min, max, got low"),
         ({"pr": PR, "stop": stopping(monitor="val/prr")}, r"callbacks\.stop\.monitor=val/prr: is not measured .* val/mse, val/pr, val/r2$"),
         (
             {"previous": PREVIOUS, "stop": stopping(monitor="val/v_previous")},
@@ -79,7 +81,7 @@ PREVIOUS = {"_target_": "raccoon.train.PreviousNet", "every": 10}
         ),
     ],
 )
-def test_what_is_never_measured_is_refused_before_labels_are_made(
+def test_what_cannot_stop_a_run_is_refused_before_labels_are_made(
     make_config: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, callbacks: dict[str, Any], message: str
 ) -> None:
     config = make_config(max_epochs=4) | {"callbacks": callbacks}
