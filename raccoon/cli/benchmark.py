@@ -24,6 +24,7 @@ from raccoon.cli.program.app import plain_main
 from raccoon.config.arguments import check_arguments
 from raccoon.contracts import RaccoonError
 from raccoon.files import check_suffix
+from raccoon.flatten import leaves, shown
 
 if TYPE_CHECKING:
     from raccoon.eval.benchmark.decisions import Benchmark
@@ -33,11 +34,18 @@ __all__ = ["main", "run"]
 
 Plan = TypeVar("Plan")
 
+_NOISE = (
+    "SE: standard error of a rollout's reference; within 1 SE: the share of questions whose best two answers are no further apart than",
+    "the SE of their difference; charged PR: what a player who makes no error is charged for errors of the references of that size",
+)
 _COMPACT = ("a compact benchmark", ".npz.xz", ".xz")
 
 
 def run(arguments: Sequence[str]) -> str:
     """Do what the arguments say and return the text to print. Raises RaccoonError."""
+    usage = f"usage: {(__doc__ or '').strip()}"
+    if {"-h", "--help"} & set(arguments):
+        return usage
     command, rest = (arguments[0], list(arguments[1:])) if arguments else ("", [])
     if command == "show" and len(rest) == 1:
         return _show(rest[0])
@@ -47,7 +55,7 @@ def run(arguments: Sequence[str]) -> str:
         return _build(Path(rest[0]), rest[1:])
     if command == "roll" and len(rest) >= 2 and not any("=" in text or text.startswith("-") for text in rest[:2]):
         return _roll(rest[0], Path(rest[1]), rest[2:])
-    raise RaccoonError(f"usage:\n{(__doc__ or '').strip()}")
+    raise RaccoonError(usage)
 
 
 def main() -> None:
@@ -69,8 +77,8 @@ def _show(source: str) -> str:
     for title, labels in (("tiers", part.tiers), ("game plans", part.plans), ("reference levels", part.levels)):
         lines.append(f"{title}: " + ", ".join(f"{name} {count:,}" for name, count in Counter(labels.tolist()).most_common()))
     for rolled in benchmark.meta.get("rolled", []):
-        lines.append(f"rolled out: {rolled}")
-    return "\n".join([*lines, "", _columns(noise_table(benchmark))])
+        lines.append("rolled out: " + ", ".join(f"{key}={shown(value)}".lstrip("=") for key, value in leaves(rolled)))
+    return "\n".join([*lines, "", _columns(noise_table(benchmark)), *_NOISE])
 
 
 def _columns(rows: Sequence[Mapping[str, Any]]) -> str:

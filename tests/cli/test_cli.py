@@ -70,7 +70,9 @@ def test_help_lists_every_group_and_marks_the_defaults() -> None:
         if group.startswith("debug/"):
             continue
         for kind in READ:
-            lacks = {"debug", "executor", "experiment", "sweep"} if kind in ("search", "rgp", "serve", "play") else set()
+            makes_runs = kind not in ("search", "rgp", "serve", "play")
+            lacks = set() if makes_runs else {"debug", "executor", "experiment", "sweep"}
+            assert ("[-m]" in text(kind)) is makes_runs
             refused = group.split("/")[0] in set().union(*READ.values()) - READ[kind] | lacks
             assert (f"\n  {group} " in text(kind)) is not refused
             assert refused or all(option in text(kind) for option in options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import logging
 import os
@@ -41,6 +42,13 @@ def test_a_run_goes_on_when_its_reader_has_gone(capfd: pytest.CaptureFixture[str
         reached += [print("a line"), print("another one", flush=True), "the end"]
     assert reached[-1] == "the end"
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("words", [["--help"], ["-h"], ["show", "--help"], ["one", "two", "-h"]])
+@pytest.mark.parametrize("name", ["bearoff", "benchmark", "collect", "export"])
+def test_help_of_a_program_without_a_config_is_no_error(name: str, words: list[str]) -> None:
+    program = importlib.import_module(f"raccoon.cli.{name}")
+    assert program.run(words).replace("`", "").startswith(f"usage: python -m raccoon.cli.{name}")
 
 
 def test_help_without_a_reader() -> None:

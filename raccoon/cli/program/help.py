@@ -71,7 +71,8 @@ def text(kind: str) -> str:
     program = _PROGRAM.get(kind, f"python {kind}.py")
     chosen = defaults(kind)
     elsewhere = set().union(*READ.values()) - READ.get(kind, set()) | (_OF_RUNS if kind in _NO_RUNS else set())
-    lines = [_ABOUT.get(kind, kind), "", f"usage: {program} [-m] [GROUP=OPTION ...] [KEY=VALUE ...]", ""]
+    sweeps = "" if kind in _NO_RUNS else " [-m]"
+    lines = [_ABOUT.get(kind, kind), "", f"usage: {program}{sweeps} [GROUP=OPTION ...] [KEY=VALUE ...]", ""]
     lines += ["Groups and options (* is the default; another provider's name is in brackets):"]
     for group, options in catalogue().items():
         if group.startswith(_HIDDEN) or group.split("/")[0] in elsewhere:

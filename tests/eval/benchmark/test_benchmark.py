@@ -235,10 +235,12 @@ def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
     text = command.run(["show", "embedded"])
     assert "1,972 checker decisions (43,145 candidates), 285 cube" in text
     assert any(line.split()[:5] == ["checker", "play", "2T", "743", "717"] for line in text.splitlines())
+    assert "charged PR: what a player who makes no error is charged" in text
+    assert "\nrolled out: source=embedded, decisions.cube=285, plan.trials=72, " in command.run(["show", "measured"])
     for arguments, message in (
         ([], "usage"),
         (["show"], "usage"),
-        (["build", "--help"], "usage"),
+        (["build"], "usage"),
         (["build", str(tmp_path / "x"), "games"], "not of the form"),
         (["build", str(tmp_path / "x"), "colour=red"], "colour"),
         (["build", str(tmp_path / "x"), "level=9P"], "level='9P'"),

@@ -79,10 +79,6 @@ def test_collect_says_how_it_is_used(arguments: list[str]) -> None:
         run(arguments)
 
 
-def test_collect_helps() -> None:
-    assert run(["--help"]).startswith("usage: ")
-
-
 def test_damaged_jobs_of_a_sweep_are_named(tmp_path: Path) -> None:
     for number in range(2):
         folder = tmp_path / str(number)
