@@ -181,6 +181,12 @@ class Benchmark:
         if not isinstance(self.meta.get("rolled", []), list):
             raise RaccoonError(f"{self.source}: meta.rolled={quoted(self.meta['rolled'])}: a list is expected")
 
+    def plays(self) -> CheckerDecisions:
+        """The checker decisions. Raises RaccoonError where there are none."""
+        if not len(self.checker):
+            raise RaccoonError(f"{self.source}: has no checker decisions to score")
+        return self.checker
+
     @property
     def jacoby(self) -> bool:
         """Jacoby rule, on unless the file says otherwise."""

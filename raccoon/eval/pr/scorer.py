@@ -56,9 +56,7 @@ class BenchmarkScorer:
     def load(self) -> Benchmark:
         """The benchmark, the selected decisions of it; RaccoonError when it has no checker decisions."""
         benchmark = load(self.source)
-        if not len(benchmark.checker):
-            raise RaccoonError(f"{benchmark.source}: has no checker decisions to score")
-        return dataclasses.replace(benchmark, checker=self.selection.of(benchmark.checker))
+        return dataclasses.replace(benchmark, checker=self.selection.of(benchmark.plays()))
 
     def rules(self, benchmark: Benchmark) -> CubeRules | None:
         """The rules of the cube that players choose with: the benchmark's, None with the cubeless metric."""

@@ -20,10 +20,10 @@ __all__ = ["BenchmarkPR"]
 class BenchmarkPR(SeldomMeasured):
     """Logs ``val/pr``: the PR of the network's static play on a money benchmark, after the validation of every ``every``-th epoch.
 
-    ``benchmark``: ``choosing``, ``embedded`` or the path of a benchmark file. What epochs are chosen by is best not what they are reported
-    on. A path is read at once, before any label is made, so that a bad one
-    costs nothing. The first epoch is scored as well, and the last one, also where a time budget ends the run early. The others
-    carry the last score, so that none of them becomes the best. The averaged weights are scored where there are any.
+    ``benchmark``: ``choosing``, ``embedded``, ``measured`` or the path of a benchmark file. What epochs are chosen by is best not what they
+    are reported on. A path is read at once, before any label is made, so that a bad file, or one without checker decisions, costs
+    nothing. The first epoch is scored as well, and the last one, also where a time budget ends the run early. The others carry the last
+    score, so that none of them becomes the best. The averaged weights are scored where there are any.
     """
 
     figures = ("val/pr",)
@@ -42,7 +42,7 @@ class BenchmarkPR(SeldomMeasured):
 
     def _load(self) -> CheckerDecisions:
         if self._decisions is None:
-            self._decisions = load(self.benchmark, "callbacks.pr.benchmark").checker
+            self._decisions = load(self.benchmark, "callbacks.pr.benchmark").plays()
         return self._decisions
 
     def measure(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> tuple[float]:

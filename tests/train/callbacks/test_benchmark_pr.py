@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +17,7 @@ from raccoon.contracts import Figure, RaccoonError, Report
 from raccoon.data.datamodule import PositionData
 from raccoon.engine.gnubg import GnubgEngine
 from raccoon.env.board import START
+from raccoon.eval.benchmark import compact
 from raccoon.eval.benchmark.loader import load
 from raccoon.executor import ProcessExecutor
 from raccoon.runs.folder import Run
@@ -41,6 +43,15 @@ def test_a_missing_benchmark_is_named_before_labels_are_made(make_config, tmp_pa
     with pytest.raises(RaccoonError, match=r"callbacks\.pr\.benchmark=.*none\.json"):
         train(config, Run(tmp_path, "train", False, config))
     assert not (tmp_path / "last.ckpt").exists()
+
+
+def test_a_benchmark_of_cube_decisions_alone_is_refused_at_once(tmp_path):
+    """Epochs cannot be chosen by it, which nobody would know before the first one is over."""
+    benchmark = load()
+    none = benchmark.checker.take(benchmark.checker.games < 0)
+    compact.write(replace(benchmark, checker=none, cube=benchmark.cube.first_games(2)), tmp_path / "cube.npz.xz")
+    with pytest.raises(RaccoonError, match=r"cube\.npz\.xz: has no checker decisions to score"):
+        BenchmarkPR(str(tmp_path / "cube.npz.xz"))
 
 
 def test_the_best_epoch_by_pr_is_exported(make_config, tmp_path, monkeypatch):
