@@ -32,7 +32,7 @@ def head(path: Path) -> str:
 
 def jobs(path: Path) -> list[list[str]]:
     """Overrides of as many jobs of the sweep as show each choice once; one job without any where it is no sweep."""
-    params: dict[str, str] = plain(OmegaConf.load(path)).get("hydra", {}).get("sweeper", {}).get("params", {})
+    params: dict[str, str] = plain(OmegaConf.select(OmegaConf.load(path), "hydra.sweeper.params") or OmegaConf.create({}))
     choices = {key: choices_of(values) for key, values in params.items()}
     count = max((len(values) for values in choices.values()), default=1)
     return [[f"{key}={values[at % len(values)]}" for key, values in choices.items()] for at in range(count)]
