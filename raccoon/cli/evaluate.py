@@ -10,10 +10,11 @@ from raccoon.cli.program.app import section
 if TYPE_CHECKING:
     from raccoon.runs.folder import Run
 
-__all__ = ["main"]
+__all__ = ["evaluate", "main"]
 
 
-def _job(config: dict[str, Any], run: Run) -> None:
+def evaluate(config: dict[str, Any], run: Run) -> None:
+    """Measure the player of ``config``, write the report into the run's folder and log it where ``logger`` names one."""
     from raccoon.config.instantiate import build
     from raccoon.contracts import Evaluator
     from raccoon.executor import Executor
@@ -45,7 +46,7 @@ def _measure(config: dict[str, Any], run: Run, evaluator: Any) -> None:
 
 def main() -> None:
     """Measure a player; see ``--help``."""
-    run_command("evaluate", _job)
+    run_command("evaluate", evaluate)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from raccoon.cli.stages.checked import Checked, check_stages
 from raccoon.cli.stages.record import digests, made_anew, problem, read_record
 from raccoon.cli.stages.report import check_reports, write_report
 from raccoon.config.instantiate import build
-from raccoon.contracts import Evaluator, RaccoonError
+from raccoon.contracts import RaccoonError
 from raccoon.data.label_sets.links import link_set
 from raccoon.data.label_sets.writer import Source, prepare
 from raccoon.executor import Executor
@@ -111,13 +111,9 @@ def _export(config: dict[str, Any], run: Run) -> None:
 
 
 def _evaluate(config: dict[str, Any], run: Run) -> None:
-    from raccoon.report import measurement, report_files
+    from raccoon.cli.evaluate import evaluate
 
-    executor = build(config["executor"], "executor", Executor)
-    evaluator = build(config["evaluator"], "evaluator", Evaluator, executor=executor)
-    report = measurement.measure(evaluator, config["player"], config.get("opponent"), run.dir, config["seed"])
-    report_files.write(report, run.dir)
-    report_files.show(report)
+    evaluate(config, run)
 
 
 _JOBS = {"train": _train, "labels": _label, "export": _export, "evaluate": _evaluate}
