@@ -31,6 +31,7 @@ __all__ = ["Calibration"]
 
 CHANCES = ("single win", "gammon win", "backgammon win", "single loss", "gammon loss", "backgammon loss")
 """Of the player who made the play, each excluding the others."""
+_MOST_BINS = 100
 Floats = NDArray[np.float64]
 
 
@@ -58,6 +59,8 @@ class Calibration(BenchmarkScorer):
         which = {"games": games, "sample": sample, "sample_seed": sample_seed, "shard_games": shard_games}
         super().__init__(executor, benchmark, bootstrap=bootstrap, **which)
         self.bins = whole("evaluator.bins", bins, 1)
+        if self.bins > _MOST_BINS:
+            raise RaccoonError(f"evaluator.bins={self.bins}: give at most {_MOST_BINS}; every group is bootstrapped")
 
     def run(self, player: Mapping[str, Any], opponent: Mapping[str, Any] | None, run_dir: Path, seed: int) -> Report:
         """See ``Evaluator.run``; the opponent takes no part. Raises RaccoonError for a player whose engine knows no chances."""

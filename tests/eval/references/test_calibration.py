@@ -80,8 +80,9 @@ def test_an_engine_without_chances_is_refused(tmp_path: Path) -> None:
     player = {"_target_": "raccoon.play.EnginePlayer", "engine": {"_target_": "raccoon.engine.NetEngine.load", "path": "prune"}}
     with pytest.raises(RaccoonError, match="six chances"):
         Calibration(HERE, games=1).run(player, None, tmp_path, 1)
-    with pytest.raises(RaccoonError, match=r"evaluator\.bins"):
-        Calibration(HERE, bins=0)
+    for bins in (0, 101):
+        with pytest.raises(RaccoonError, match=r"evaluator\.bins"):
+            Calibration(HERE, bins=bins)
 
 
 def test_the_report_names_the_engine_and_not_the_search_that_plays_no_part(tmp_path: Path) -> None:
