@@ -113,7 +113,7 @@ class Recorded(dict[str, Any]):
 
 RUNS: dict[str, tuple[Callable[[dict[str, Any], Any], None], list[str]]] = {
     "generate": (generate._job, ["debug=fast", "data.source.games=2", "data.source.shard_games=2"]),
-    "evaluate": (evaluate._job, ["player=random", "opponent=random", "evaluator.games=2", "evaluator.luck=off"]),
+    "evaluate": (evaluate.evaluate, ["player=random", "opponent=random", "evaluator.games=2", "evaluator.luck=off"]),
     "search": (search._job, ["position=4HPwATDgc/ABMA", "dice=31", "player=gnubg0"]),
 }
 
