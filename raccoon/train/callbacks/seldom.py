@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -14,7 +15,7 @@ from raccoon.checks import whole
 __all__ = ["SeldomMeasured"]
 
 
-class SeldomMeasured(Callback):
+class SeldomMeasured(Callback, ABC):
     """Logs ``figures`` after the validation of every ``every``-th epoch (``measure`` says what they are); the epochs in between carry
     the last ones. ``option``: the callback's name in ``callbacks``. ``ends``: the first and the last epoch are measured as well, also
     where a time budget ends the run early.
@@ -54,9 +55,9 @@ class SeldomMeasured(Callback):
             return True
         return self.ends and (epoch == trainer.max_epochs or trainer.should_stop or not math.isfinite(self._last[0]))
 
+    @abstractmethod
     def measure(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> Sequence[float]:
         """The values of ``figures`` now; not a number where the first cannot be told."""
-        raise NotImplementedError
 
     def state_dict(self) -> dict[str, Any]:
         """The last figures, and in which epoch they were measured."""
