@@ -87,7 +87,8 @@ def test_the_heading_names_ply_and_net(capsys: pytest.CaptureFixture[str]) -> No
     for player, search, told in [
         ("gnubg0", "search=expectimax search.ply=2", "(engine gnubg0, search 2-ply: 2ply-value8w0.16 above it)"),
         ("random", "search=static", "(engine random0, search 0-ply above it)"),
-        ("random", "search=mcts search.simulations=3", "(engine random0, search mcts3-value above it)"),
+        ("random", "search=mcts search.simulations=3 search.chance=sampled", "(engine random0, search mcts3-value above it)"),
+        ("random", "search=mcts search.simulations=3", "(engine random0, search mcts3-enumerated-value above it)"),
     ]:
         ask("position=AQAAiAAAAAAAAA", "dice=11", "diagram=false", *search.split(), player=player)
         assert capsys.readouterr().out.splitlines()[0].endswith(told)
